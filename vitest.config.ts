@@ -1,0 +1,29 @@
+import { defineConfig } from "vitest/config";
+
+// Three kinds: `rules` looks at the source tree, `main` runs code, `e2e` drives a browser.
+export default defineConfig({
+  test: {
+    reporters: ["default", "./test/kit/summary-reporter.ts"],
+    projects: [
+      { test: { name: "rules", include: ["test/rules/*.test.ts"] } },
+      {
+        test: {
+          name: "main",
+          include: ["test/*.test.{ts,tsx}", "test/fuzz/*.test.ts"],
+          testTimeout: 20_000,
+          env: { SUPPRESS_TRANSFORMATION_WARNINGS: "true" },
+        },
+      },
+      {
+        test: {
+          name: "e2e",
+          include: ["test/e2e/*.test.ts"],
+          globalSetup: "./test/kit/chromium.ts",
+          testTimeout: 120_000,
+          hookTimeout: 240_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+});
