@@ -1,0 +1,145 @@
+import { z } from "zod";
+import { EventShape, JsonPatchShape, MessageShape, MetadataShape } from "./agui.ts";
+import { Id } from "./ids.ts";
+
+/** [L2] Who wrote an entry. Absent on an entry: the agent of the entry's run. */
+export const Author = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("user"), id: z.string(), name: z.string().optional() }),
+  z.object({ kind: z.literal("service"), id: z.string(), name: z.string().optional() }),
+  z.object({ kind: z.literal("agent"), id: z.string() }),
+  z.object({ kind: z.literal("system") }),
+]);
+export type Author = z.infer<typeof Author>;
+
+/** What happens to an input that arrives while a run is active (DESIGN: policies). */
+export const Policy = z.enum(["enqueue", "reject", "interrupt", "rollback", "parallel"]);
+export type Policy = z.infer<typeof Policy>;
+
+export const InputStatus = z.enum(["queued", "running", "done", "failed", "withdrawn"]);
+export type InputStatus = z.infer<typeof InputStatus>;
+
+export const Role = z.enum(["viewer", "editor", "owner"]);
+export type Role = z.infer<typeof Role>;
+
+/** When an input of a person makes an agent run. */
+export const ThreadSettings = z.object({ trigger: z.enum(["always", "mention", "manual"]).optional() });
+export type ThreadSettings = z.infer<typeof ThreadSettings>;
+
+/** [R3] How a run began; on RUN_STARTED, and on a RUN_ERROR that is alone. */
+export const RunStart = z.object({
+  agent: z.string(),
+  by: Author,
+  inputId: z.string().optional(),
+  resumes: z.string().optional(),
+});
+export type RunStart = z.infer<typeof RunStart>;
+
+const base = { seq: z.number().int(), at: z.number(), by: Author.optional() };
+
+export const EventEntry = z.object({
+  ...base,
+  kind: z.literal("event"),
+  run: z.string(),
+  event: EventShape,
+  was: z.literal("STATE_SNAPSHOT").optional(),
+  late: z.literal(true).optional(),
+  start: RunStart.optional(),
+});
+export const MessagesEntry = z.object({
+  ...base,
+  kind: z.literal("messages"),
+  run: z.string(),
+  put: z.array(z.object({ message: MessageShape, after: z.string().nullable() })),
+  drop: z.array(z.string()),
+  event: z.looseObject({}).optional(),
+});
+export const StateEntry = z.object({
+  ...base,
+  kind: z.literal("state"),
+  run: z.string().nullable(),
+  patch: JsonPatchShape,
+  via: z.enum(["agent", "patch", "doc", "door", "revert"]),
+  reverts: z.string().optional(),
+});
+export const TextEntry = z.object({
+  ...base,
+  kind: z.literal("text"),
+  run: z.string().nullable(),
+  path: z.string(),
+  edits: z.array(z.tuple([z.number().int(), z.number().int(), z.string()])),
+});
+export const MessageEntry = z.object({
+  ...base,
+  kind: z.literal("message"),
+  turn: z.string(),
+  message: MessageShape,
+  after: z.string().optional(),
+});
+export const InputEntry = z.object({
+  ...base,
+  kind: z.literal("input"),
+  inputId: z.string(),
+  status: InputStatus,
+  messages: z.array(MessageShape).optional(),
+  place: z.number().int().optional(),
+  runId: z.string().optional(),
+  agent: z.string().optional(),
+  policy: Policy.optional(),
+  reason: z.string().optional(),
+});
+export const AnswerEntry = z.object({
+  ...base,
+  kind: z.literal("answer"),
+  interruptId: z.string(),
+  runId: z.string(),
+  status: z.enum(["resolved", "cancelled"]),
+  payload: z.unknown().optional(),
+  metadata: MetadataShape.optional(),
+});
+export const ToolEntry = z.object({
+  ...base,
+  kind: z.literal("tool"),
+  toolCallId: z.string(),
+  runId: z.string(),
+  status: z.enum(["offered", "claimed", "released", "answered"]),
+  client: z.string().optional(),
+  n: z.number().int().optional(),
+  until: z.number().optional(),
+});
+export const HeadEntry = z.object({
+  ...base,
+  kind: z.literal("head"),
+  turn: z.string().nullable(),
+  why: z.enum(["switch", "regenerate", "edit", "rollback"]),
+});
+export const ErasedEntry = z.object({ ...base, kind: z.literal("erased"), what: z.string() });
+export const ThreadEntry = z.object({
+  ...base,
+  kind: z.literal("thread"),
+  title: z.string().optional(),
+  archived: z.boolean().optional(),
+  members: z.record(Id, Role.nullable()).optional(),
+  settings: ThreadSettings.optional(),
+});
+
+/** [L1] One record of a thread's log. */
+export const Entry = z.discriminatedUnion("kind", [
+  EventEntry,
+  MessagesEntry,
+  StateEntry,
+  TextEntry,
+  MessageEntry,
+  InputEntry,
+  AnswerEntry,
+  ToolEntry,
+  HeadEntry,
+  ErasedEntry,
+  ThreadEntry,
+]);
+export type Entry = z.infer<typeof Entry>;
+
+/** Leaves the union a union: an entry before the log gave it a place. */
+type Unplaced<E> = E extends unknown ? Omit<E, "seq" | "at"> : never;
+/** What a change wants to log; the room adds `seq` and `at` when it commits. */
+export type NewEntry = Unplaced<Entry>;
+export type EntryOf<K extends Entry["kind"]> = Extract<Entry, { kind: K }>;

@@ -1,0 +1,203 @@
+import { z } from "zod";
+import { EventShape, type Interrupt, MessageShape, TokenUsageShape } from "./agui.ts";
+import { REJECTS, type RejectCode } from "./codes.ts";
+import { Author, Entry, InputStatus, Policy, Role, ThreadSettings } from "./entries.ts";
+
+const ref = z.union([z.string(), z.number()]);
+const place = { thread: z.string(), epoch: z.string(), seq: z.number().int(), mark: z.string() };
+
+export const User = z.object({ id: z.string(), name: z.string() });
+export type User = z.infer<typeof User>;
+
+export const AgentInfo = z.object({ id: z.string(), name: z.string(), default: z.literal(true).optional() });
+export type AgentInfo = z.infer<typeof AgentInfo>;
+
+/** What the server holds clients to; sizes in bytes, times in ms. */
+export const Limits = z.object({
+  frame: z.number().int(),
+  message: z.number().int(),
+  presence: z.number().int(),
+  history: z.number().int(),
+});
+export type Limits = z.infer<typeof Limits>;
+
+export const Welcome = z.object({
+  type: z.literal("welcome"),
+  v: z.number().int(),
+  connection: z.string(),
+  user: User,
+  server: z.object({ version: z.string(), agents: z.array(AgentInfo) }),
+  limits: Limits,
+});
+/** [F4] The fields beside `ref` depend on the request; see the table "Acks" of PROTOCOL.md. */
+export const Ack = z.looseObject({ type: z.literal("ack"), ref });
+export const Reject = z.object({
+  type: z.literal("reject"),
+  ref: ref.optional(),
+  code: z.enum(Object.keys(REJECTS) as [RejectCode, ...RejectCode[]]),
+  message: z.string(),
+  retry: z.boolean(),
+  details: z.unknown().optional(),
+});
+export const Joined = z.object({
+  type: z.literal("joined"),
+  ref,
+  ...place,
+  channel: z.number().int(),
+  generation: z.number().int(),
+  recovered: z.boolean(),
+  role: Role,
+});
+
+/** How a turn ended. `outcome` is AG-UI's, or `error` for RUN_ERROR. */
+export const TurnEnd = z.object({
+  outcome: z.enum(["success", "interrupt", "cancelled", "error"]),
+  code: z.string().optional(),
+  message: z.string().optional(),
+  at: z.number(),
+  usage: z.array(TokenUsageShape).optional(),
+});
+export type TurnEnd = z.infer<typeof TurnEnd>;
+/** A turn as clients see it; messages point at it by index, so that attribution stays small. */
+export const Turn = z.object({
+  id: z.string(),
+  by: Author,
+  agent: z.string().optional(),
+  end: TurnEnd.optional(),
+});
+export type Turn = z.infer<typeof Turn>;
+/** [turn index, time in ms the message first entered the log] */
+export const Meta = z.tuple([z.number().int(), z.number()]);
+export type Meta = z.infer<typeof Meta>;
+
+export const ActiveRun = z.object({
+  runId: z.string(),
+  agent: z.string(),
+  by: Author,
+  turn: z.string(),
+  started: EventShape,
+  open: z.array(EventShape),
+});
+export type ActiveRun = z.infer<typeof ActiveRun>;
+export const InputInfo = z.object({
+  inputId: z.string(),
+  by: Author,
+  status: InputStatus,
+  place: z.number().int().optional(),
+  messages: z.array(MessageShape),
+  agent: z.string().optional(),
+  policy: Policy.optional(),
+  runId: z.string().optional(),
+});
+export type InputInfo = z.infer<typeof InputInfo>;
+type InterruptState = { runId: string; answered?: { by: Author; status: "resolved" | "cancelled" } };
+export const InterruptInfo = z
+  .looseObject({
+    id: z.string(),
+    reason: z.string(),
+    runId: z.string(),
+    answered: z.object({ by: Author, status: z.enum(["resolved", "cancelled"]) }).optional(),
+  })
+  .transform((i) => i as unknown as InterruptInfo);
+/** AG-UI's interrupt with the run that raised it and, once given, the answer. */
+export type InterruptInfo = Interrupt & InterruptState;
+export const ToolInfo = z.object({
+  runId: z.string(),
+  toolCallId: z.string(),
+  name: z.string(),
+  args: z.string(),
+  status: z.enum(["pending", "offered", "claimed"]),
+  client: z.string().optional(),
+  n: z.number().int().optional(),
+  until: z.number().optional(),
+});
+export type ToolInfo = z.infer<typeof ToolInfo>;
+
+export const Snapshot = z.object({
+  type: z.literal("snapshot"),
+  ...place,
+  head: z.string().nullable(),
+  title: z.string(),
+  archived: z.boolean(),
+  messages: z.array(MessageShape),
+  before: z.number().int(),
+  meta: z.array(Meta),
+  turns: z.array(Turn),
+  state: z.unknown(),
+  runs: z.array(ActiveRun),
+  inputs: z.array(InputInfo),
+  interrupts: z.array(InterruptInfo),
+  tools: z.array(ToolInfo),
+  settings: ThreadSettings,
+  members: z.record(z.string(), Role),
+});
+export type Snapshot = z.infer<typeof Snapshot>;
+
+/** [C4] Everything for this client in (after, seq]; `mark` is that of the commit that wrote `seq`. */
+export const Entries = z.object({
+  type: z.literal("entries"),
+  thread: z.string(),
+  after: z.number().int(),
+  seq: z.number().int(),
+  mark: z.string(),
+  items: z.array(Entry),
+});
+export type Entries = z.infer<typeof Entries>;
+
+export const Person = z.object({ client: z.string(), user: User, data: z.looseObject({}).optional() });
+export type Person = z.infer<typeof Person>;
+export const People = z.object({
+  type: z.literal("people"),
+  thread: z.string(),
+  all: z.array(Person).optional(),
+  join: z.array(Person).optional(),
+  leave: z.array(z.string()).optional(),
+  update: z.array(Person).optional(),
+});
+export type People = z.infer<typeof People>;
+export const Saved = z.object({ type: z.literal("saved"), thread: z.string(), n: z.number().int() });
+
+export const ThreadInfo = z.object({
+  id: z.string(),
+  title: z.string(),
+  agent: z.string().nullable(),
+  archived: z.boolean(),
+  createdAt: z.number(),
+  updatedAt: z.number(),
+  lastMessage: z.string().max(120),
+  running: z.boolean(),
+  waiting: z.boolean(),
+  unread: z.number().int(),
+  people: z.array(User),
+});
+export type ThreadInfo = z.infer<typeof ThreadInfo>;
+export const Threads = z.object({
+  type: z.literal("threads"),
+  watch: z.string(),
+  items: z.array(ThreadInfo),
+  removed: z.array(z.string()),
+});
+export const Expiring = z.object({ type: z.literal("expiring"), at: z.number() });
+export const Bye = z.object({
+  type: z.literal("bye"),
+  code: z.number().int(),
+  reason: z.string(),
+  retryAfterMs: z.number().optional(),
+});
+
+/** [F2] Everything the server may send as JSON text. */
+export const DownFrame = z.discriminatedUnion("type", [
+  Welcome,
+  Ack,
+  Reject,
+  Joined,
+  Snapshot,
+  Entries,
+  People,
+  Saved,
+  Threads,
+  Expiring,
+  Bye,
+]);
+export type DownFrame = z.infer<typeof DownFrame>;
+export type DownFrameOf<T extends DownFrame["type"]> = Extract<DownFrame, { type: T }>;

@@ -1,0 +1,17 @@
+/** Version of the wire protocol, sent in `hello.v` and `welcome.v`; the WebSocket subprotocol is `cothread.v1`. */
+export const PROTOCOL = 1;
+/** WebSocket subprotocol name of {@link PROTOCOL}. */
+export const SUBPROTOCOL = "cothread.v1";
+
+/**
+ * Every version there has been, oldest first. `hash` is the sha-256, in hex, of the schemas of frames and
+ * entries and of the codes, as `test/rules/protocol-hash.test.ts` makes it; `what` says what the version
+ * changed. A line of a released version stays as it is.
+ */
+export const VERSIONS = [
+  { v: 1, hash: "a8c4df003bb710ea0393f1c4478d2449c8c35f8ef9002f9430b0a33c9669d6b9", what: "first version" },
+] as const satisfies readonly {
+  v: number;
+  hash: string;
+  what: string;
+}[];
