@@ -1,0 +1,37 @@
+import type { AbstractAgent } from "@ag-ui/client";
+import type { BaseEvent, RunAgentInput } from "@ag-ui/core";
+import type { Observable } from "rxjs";
+
+/** What a run gets beside its AG-UI input when the agent lives in this process. */
+export type AgentContext = {
+  /** Aborted when the run is cancelled or given up; stop working and return. */
+  signal: AbortSignal;
+  /** Who asked for the run. */
+  user: { id: string; name: string };
+};
+
+/** Events as an Observable, an async iterable, or a function that gives either when it is called. */
+export type EventSource =
+  | Observable<BaseEvent>
+  | AsyncIterable<BaseEvent>
+  | (() => Observable<BaseEvent> | AsyncIterable<BaseEvent>);
+
+/** An agent that is a function. */
+export type AgentFunction = (input: RunAgentInput, context: AgentContext) => EventSource;
+/** An agent that is an object with a `run` method. */
+export type AgentObject = { run: AgentFunction };
+/** Anything that can be registered as an agent: an AG-UI `AbstractAgent`, a function, an object with `run`. */
+export type Agent = AbstractAgent | AgentFunction | AgentObject;
+
+/** Per-agent settings; times in ms. */
+export type AgentOptions = {
+  agent: Agent;
+  /** What people see; default: the id. */
+  name?: string;
+  /** How long the agent may take to answer at all (HTTP: to the response head). Default 10,000. */
+  connectMs?: number;
+  /** How long it may be silent between two events. Default 300,000. */
+  idleMs?: number;
+  /** Largest single event as JSON, in bytes. Default 8 MiB. */
+  eventBytes?: number;
+};

@@ -1,0 +1,36 @@
+import { EventType, PROTOCOL_VERSION, type RunAgentInput } from "@ag-ui/core";
+import { type Kind, readAsked } from "./asked.ts";
+import { chatScene } from "./chat-scene.ts";
+import { codeScene } from "./code-scene.ts";
+import { explainScene } from "./explain-scene.ts";
+import { type Beat, Narrator } from "./narrator.ts";
+import { PlanBoard } from "./plan-board.ts";
+import { planScene } from "./plan-scene.ts";
+import { seededRandom } from "./random.ts";
+import { Scene } from "./scene.ts";
+
+const SCENES: Record<Kind, (scene: Scene) => Iterable<Beat>> = {
+  chat: chatScene,
+  plan: planScene,
+  explain: explainScene,
+  code: codeScene,
+};
+
+/** One whole run of Planner as beats, from RUN_STARTED to RUN_FINISHED. The same seed and input give the same beats. */
+export function* script(input: RunAgentInput, seed: number): Generator<Beat> {
+  const { threadId, runId } = input;
+  const asked = readAsked(input.messages);
+  const chosen = `${seed} ${runId} ${asked.main.text}`;
+  // pauses have their own source, so that changing one never changes the words
+  const narrator = new Narrator(runId, seededRandom(`pace ${chosen}`));
+  const board = new PlanBoard(input.state, runId);
+  const protocolVersion = PROTOCOL_VERSION;
+  yield { wait: 0, event: { type: EventType.RUN_STARTED, threadId, runId, protocolVersion } };
+  yield* SCENES[asked.kind](new Scene(asked, board, narrator, seededRandom(chosen)));
+  const read = input.messages.reduce(
+    (sum, { content }) => sum + (typeof content === "string" ? content.length : 0),
+    0,
+  );
+  const usage = [narrator.usage(read)];
+  yield narrator.after(10, 40, { type: EventType.RUN_FINISHED, threadId, runId, usage });
+}

@@ -1,0 +1,48 @@
+import type { AgentInfo } from "../../shared/protocol/index.ts";
+import type { Agent, AgentOptions } from "./agent.ts";
+
+/** An agent with all of its settings filled in. */
+export type RegisteredAgent = Required<AgentOptions> & { id: string };
+
+const DEFAULTS = { connectMs: 10_000, idleMs: 300_000, eventBytes: 8 * 1024 * 1024 };
+
+/** The agents of a server, by id; the first is the default. */
+export class AgentRegistry {
+  private readonly byId = new Map<string, RegisteredAgent>();
+
+  /**
+   * @param agents id → agent, or agent with settings
+   * @throws TypeError naming the id when a value is neither
+   */
+  constructor(agents: Record<string, Agent | AgentOptions>) {
+    for (const [id, value] of Object.entries(agents)) {
+      const options = isAgent(value) ? { agent: value } : value;
+      if (!isAgent(options?.agent))
+        throw new TypeError(
+          `agents.${id} is not an agent: give an AbstractAgent, a function (input, context) => events, or an object with run().`,
+        );
+      this.byId.set(id, { ...DEFAULTS, name: id, ...options, id });
+    }
+  }
+
+  /** @returns the agent of that id, the default one without an id, or `undefined` */
+  get(id?: string): RegisteredAgent | undefined {
+    return id === undefined ? this.byId.values().next().value : this.byId.get(id);
+  }
+
+  /** What `welcome` tells clients. */
+  list(): AgentInfo[] {
+    return [...this.byId.values()].map(({ id, name }, i) => ({
+      id,
+      name,
+      ...(i === 0 && { default: true as const }),
+    }));
+  }
+}
+
+function isAgent(value: unknown): value is Agent {
+  return (
+    typeof value === "function" ||
+    (typeof value === "object" && value !== null && typeof (value as { run?: unknown }).run === "function")
+  );
+}
