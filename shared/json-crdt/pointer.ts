@@ -1,0 +1,54 @@
+/** A JSON Pointer that is not one, or that leads nowhere. */
+export class PointerError extends Error {
+  override name = "PointerError";
+}
+
+// Keys that reach an object's prototype when they are assigned. They are refused wherever they appear, so
+// that no later code has to think of them.
+const RESERVED = new Set(["__proto__", "constructor", "prototype"]);
+
+/** Whether a key is one of `__proto__`, `constructor` and `prototype`, which no shared state may have. */
+export function isReservedKey(key: string): boolean {
+  return RESERVED.has(key);
+}
+
+/**
+ * Splits an RFC 6901 pointer into its unescaped tokens.
+ * @param pointer `""` or a string that begins with `/`
+ * @returns the tokens; none for the whole document
+ * @throws PointerError when a `~` is not followed by 0 or 1, the first character is not `/`, or a token is
+ *   `__proto__`, `constructor` or `prototype`
+ */
+export function parsePointer(pointer: string): string[] {
+  if (pointer === "") return [];
+  if (pointer[0] !== "/")
+    throw new PointerError(`"${pointer}" is not a JSON Pointer: it must begin with "/"`);
+  return pointer
+    .slice(1)
+    .split("/")
+    .map((token) => {
+      if (/~(?![01])/.test(token)) throw new PointerError(`"${pointer}" has a "~" that is not "~0" or "~1"`);
+      const plain = token.replaceAll("~1", "/").replaceAll("~0", "~");
+      if (RESERVED.has(plain)) throw new PointerError(`"${pointer}" names the reserved key "${plain}"`);
+      return plain;
+    });
+}
+
+/**
+ * Joins tokens into an RFC 6901 pointer; the inverse of {@link parsePointer}.
+ * @param tokens keys and indexes from the root
+ */
+export function formatPointer(tokens: readonly (string | number)[]): string {
+  return tokens.map((t) => `/${String(t).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+}
+
+/**
+ * Reads an array index token as RFC 6901 writes it: no sign, no leading zero.
+ * @returns the index; `length` for `-` (the place behind the last element)
+ * @throws PointerError for anything else
+ */
+export function parseIndex(token: string, length: number): number {
+  if (token === "-") return length;
+  if (!/^(0|[1-9][0-9]*)$/.test(token)) throw new PointerError(`"${token}" is not an array index`);
+  return Number(token);
+}

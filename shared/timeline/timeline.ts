@@ -1,0 +1,268 @@
+import { applyPatch } from "../json-crdt/patch.ts";
+import type {
+  AGUIEvent,
+  Entry,
+  EntryOf,
+  InputInfo,
+  Interrupt,
+  InterruptInfo,
+  Json,
+  JsonPatch,
+  Message,
+  Role,
+  ThreadSettings,
+  TokenUsage,
+  ToolInfo,
+  TurnEnd,
+} from "../protocol/index.ts";
+import { ActiveRuns, addUsage } from "./active-runs.ts";
+import { foldEvent, putBehindCall } from "./fold-event.ts";
+import { MessageList, type Slot } from "./message-list.ts";
+import { TurnTree } from "./turns.ts";
+
+/**
+ * The incremental fold of a thread's log ([T1]–[T5]): messages, turns, state, runs, inputs, interrupts and
+ * pending tool calls after the last applied entry. Used by the server and by the SDK, so that both always
+ * agree. Values it hands out are immutable: what changed is a new object, what did not keeps its identity.
+ */
+export class Timeline {
+  readonly turns = new TurnTree();
+  readonly messages = new MessageList((turn) => this.turns.visible(turn));
+  readonly runs = new ActiveRuns();
+  /** The agent's state; `{}` until an agent or person says otherwise. */
+  state: Json = {};
+  title = "";
+  archived = false;
+  settings: ThreadSettings = {};
+  members: Record<string, Role> = {};
+  /** Inputs that are queued or running, oldest first. */
+  readonly inputs = new Map<string, InputInfo>();
+  /** Open interrupts by id, answered ones included until their resume run begins. */
+  readonly interrupts = new Map<string, InterruptInfo>();
+  /** Calls that ended runs left for the application to answer, by tool call id. */
+  readonly tools = new Map<string, ToolInfo>();
+  /** Token counts of all runs, one item per provider and model. */
+  usage: TokenUsage[] = [];
+  /** Seq of the last applied entry. */
+  seq = 0;
+  /**
+   * Messages of the path to the head that this timeline does not hold, before the first one it does. What is
+   * dropped among them later is not taken off: the number is exact where a snapshot or a page was taken, and
+   * may be too high, never too low, after that.
+   */
+  before = 0;
+  /** Grows with changes of inputs, interrupts, tools, and of title, archived, settings, members. */
+  readonly versions = { state: 0, inputs: 0, interrupts: 0, tools: 0, thread: 0 };
+  private visible: { slots: Slot[]; messages: Message[]; of: string } | null = null;
+
+  /** The visible messages with their places, in order. */
+  get slots(): readonly Slot[] {
+    return this.view().slots;
+  }
+
+  /** The visible messages in order: those whose turn is on the path from the root to the head. */
+  get list(): readonly Message[] {
+    return this.view().messages;
+  }
+
+  /** Applies the next entry of the log. Entries must come in order; gaps in seq are fine ([C4]). */
+  apply(entry: Entry): void {
+    this.seq = entry.seq;
+    switch (entry.kind) {
+      case "event":
+        return this.applyEvent(entry);
+      case "messages":
+        return this.applyMessages(entry);
+      case "message":
+        return this.applyMessage(entry);
+      case "input":
+        return this.applyInput(entry);
+      case "state":
+        return this.patchState(entry.patch);
+      case "answer": {
+        const interrupt = this.interrupts.get(entry.interruptId);
+        if (!interrupt) return;
+        const by = entry.by ?? { kind: "system" };
+        this.interrupts.set(entry.interruptId, { ...interrupt, answered: { by, status: entry.status } });
+        this.versions.interrupts += 1;
+        return;
+      }
+      case "tool": {
+        const tool = this.tools.get(entry.toolCallId);
+        if (!tool) return;
+        const { client, n, until } = entry;
+        if (entry.status === "answered" || (entry.status === "released" && entry.n === undefined))
+          this.tools.delete(entry.toolCallId);
+        else if (entry.status === "claimed")
+          this.tools.set(entry.toolCallId, { ...tool, status: "claimed", client, n, until });
+        else this.tools.set(entry.toolCallId, { ...tool, status: "offered", client: undefined, n, until });
+        this.versions.tools += 1;
+        return;
+      }
+      case "head":
+        this.turns.move(entry.turn);
+        // Whoever does not hold the newest message that is shown now has nothing left to show.
+        return this.messages.reached(this.messages.slots.findLast((s) => this.turns.visible(s.turn)) ?? null);
+      case "thread":
+        return this.applyThread(entry);
+    }
+  }
+
+  private applyEvent(entry: EntryOf<"event">): void {
+    const { event, run } = entry;
+    switch (event.type as string) {
+      case "RUN_STARTED": {
+        const start = entry.start ?? { agent: "", by: entry.by ?? { kind: "system" } };
+        this.turns.begin({ id: run, by: start.by, agent: start.agent });
+        this.runs.begin(event, run, start);
+        if (start.resumes !== undefined) this.dropAnswered();
+        return;
+      }
+      case "RUN_FINISHED":
+        return this.finish(entry);
+      case "RUN_ERROR": {
+        if (entry.start) this.turns.begin({ id: run, by: entry.start.by, agent: entry.start.agent });
+        const { code, message } = event as { code?: string; message?: string };
+        return this.endRun(entry, {
+          outcome: "error",
+          at: entry.at,
+          ...(code && { code }),
+          ...(message && { message }),
+        });
+      }
+      case "STATE_SNAPSHOT":
+        this.state = event.snapshot as Json;
+        this.versions.state += 1;
+        return;
+      case "STATE_DELTA":
+        return this.patchState(event.delta as JsonPatch);
+      case "TOOL_CALL_RESULT":
+        if (this.tools.delete(event.toolCallId as string)) this.versions.tools += 1;
+        break;
+    }
+    foldEvent(this.messages, event, { turn: run, at: entry.at, seq: entry.seq });
+    this.runs.follow(run, event);
+  }
+
+  private finish(entry: EntryOf<"event">): void {
+    const outcome = entry.event.outcome as
+      | { type: TurnEnd["outcome"]; interrupts?: Interrupt[]; pendingToolCallIds?: string[] }
+      | undefined;
+    for (const interrupt of outcome?.interrupts ?? []) {
+      this.interrupts.set(interrupt.id, { ...interrupt, runId: entry.run });
+      this.versions.interrupts += 1;
+    }
+    for (const toolCallId of outcome?.pendingToolCallIds ?? []) {
+      const call = this.messages.call(toolCallId)?.call;
+      const { name = "", arguments: args = "" } = call?.function ?? {};
+      this.tools.set(toolCallId, { runId: entry.run, toolCallId, name, args, status: "pending" });
+      this.versions.tools += 1;
+    }
+    this.endRun(entry, { outcome: outcome?.type ?? "success", at: entry.at });
+  }
+
+  private endRun(entry: EntryOf<"event">, end: TurnEnd): void {
+    const usage = (entry.event as AGUIEvent).usage as TokenUsage[] | undefined;
+    this.usage = addUsage(this.usage, usage);
+    this.turns.end(entry.run, { ...end, ...(usage?.length && { usage }) });
+    this.runs.end(entry.run);
+  }
+
+  private dropAnswered(): void {
+    for (const [id, interrupt] of this.interrupts) if (interrupt.answered) this.interrupts.delete(id);
+    this.versions.interrupts += 1;
+  }
+
+  private patchState(patch: JsonPatch): void {
+    try {
+      this.state = applyPatch(this.state, patch);
+      this.versions.state += 1;
+    } catch {
+      // A delta that does not apply leaves the state as it is, and the run goes on (AG-UI, State).
+    }
+  }
+
+  private applyMessages(entry: EntryOf<"messages">): void {
+    for (const id of entry.drop) if (this.isNews(id, entry.seq)) this.messages.drop(id);
+    for (const { message, after } of entry.put) {
+      const slot = this.messages.get(message.id);
+      if (slot) {
+        if (slot.asOf < entry.seq) this.messages.replace(slot, message);
+        continue;
+      }
+      const before = after === null ? null : this.messages.get(after);
+      // Without its neighbour the message stands outside of what this timeline holds.
+      if (before === undefined || (before === null && this.before > 0)) continue;
+      this.messages.reached(before);
+      this.messages.insertAfter(before, message, { turn: entry.run, at: entry.at, seq: entry.seq });
+    }
+  }
+
+  private applyMessage(entry: EntryOf<"message">): void {
+    this.turns.begin({ id: entry.turn, by: entry.by ?? { kind: "system" } });
+    const { message } = entry;
+    const toolCallId = message.role === "tool" ? message.toolCallId : undefined;
+    if (toolCallId !== undefined && this.tools.delete(toolCallId)) this.versions.tools += 1;
+    const known = this.messages.get(message.id);
+    if (known) return this.messages.reached(known);
+    const place = { turn: entry.turn, at: entry.at, seq: entry.seq };
+    const after = entry.after === undefined ? undefined : this.messages.get(entry.after);
+    if (after) {
+      this.messages.reached(after);
+      this.messages.insertAfter(after, message, place);
+    } else if (toolCallId !== undefined) putBehindCall(this.messages, message, toolCallId, place);
+    else this.messages.append(message, place);
+  }
+
+  /** Whether an entry's effect on a message is not in it already. */
+  private isNews(id: string, seq: number): boolean {
+    return (this.messages.get(id)?.asOf ?? 0) < seq;
+  }
+
+  private applyInput(entry: EntryOf<"input">): void {
+    const { inputId, status } = entry;
+    this.versions.inputs += 1;
+    if (status !== "queued" && status !== "running") {
+      this.inputs.delete(inputId);
+      return;
+    }
+    const known = this.inputs.get(inputId);
+    const { place, runId, agent, policy } = entry;
+    this.inputs.set(inputId, {
+      ...(known ?? { inputId, by: entry.by ?? { kind: "system" }, messages: [] }),
+      status,
+      ...(entry.messages && { messages: entry.messages }),
+      // A place is one in the queue: it ends when the input runs.
+      place: status === "queued" ? (place ?? known?.place) : undefined,
+      ...(runId !== undefined && { runId }),
+      ...(agent !== undefined && { agent }),
+      ...(policy !== undefined && { policy }),
+    });
+  }
+
+  private applyThread(entry: EntryOf<"thread">): void {
+    this.versions.thread += 1;
+    if (entry.title !== undefined) this.title = entry.title;
+    if (entry.archived !== undefined) this.archived = entry.archived;
+    if (entry.settings) this.settings = { ...this.settings, ...entry.settings };
+    for (const [id, role] of Object.entries(entry.members ?? {})) {
+      const { [id]: _old, ...others } = this.members;
+      this.members = role === null ? others : { ...others, [id]: role };
+    }
+  }
+
+  private view() {
+    const of = `${this.messages.version}.${this.turns.version}`;
+    const old = this.visible;
+    if (old?.of === of) return old;
+    const slots = this.messages.slots.filter((slot) => this.turns.visible(slot.turn));
+    const messages = slots.map((slot) => slot.message);
+    const same = old?.slots.length === slots.length && slots.every((slot, i) => slot === old.slots[i]);
+    this.visible = {
+      slots: same ? old.slots : slots,
+      messages: same && messages.every((message, i) => message === old.messages[i]) ? old.messages : messages,
+      of,
+    };
+    return this.visible;
+  }
+}

@@ -1,0 +1,99 @@
+import type { Turn, TurnEnd } from "../protocol/index.ts";
+
+/** A turn with its place in the tree. */
+export type TurnNode = Turn & { parent: string | null; place: number };
+
+/**
+ * The tree of turns and its head ([T1]). A turn is one run, or the messages of one input; its parent is the
+ * last turn on the current path when it began. What is visible is the path from the root to the head.
+ */
+export class TurnTree {
+  private nodes = new Map<string, TurnNode>();
+  private path = new Set<string>();
+  private changed = new Set<string>();
+  head: string | null = null;
+  /** Grows with every change. */
+  version = 0;
+
+  get(id: string): TurnNode | undefined {
+    return this.nodes.get(id);
+  }
+
+  /** All turns, in the order they began. */
+  all(): Iterable<TurnNode> {
+    return this.nodes.values();
+  }
+
+  /**
+   * Whether the turn is on the way from the root to the head. A head that moves to a visible turn only hides
+   * messages; to any other one it shows messages that a joined client may not hold.
+   */
+  visible(id: string): boolean {
+    return this.path.has(id);
+  }
+
+  /** Begins a turn below the head and moves the head to it. A known id is left as it is. */
+  begin(turn: Turn): void {
+    if (this.nodes.has(turn.id)) return;
+    this.put({ ...turn, parent: this.head, place: this.nodes.size });
+    this.head = turn.id;
+    this.path.add(turn.id);
+  }
+
+  end(id: string, end: TurnEnd): void {
+    const node = this.nodes.get(id);
+    if (node) this.put({ ...node, end });
+  }
+
+  /** Moves the head; an unknown turn (one outside a client's window) changes nothing. */
+  move(head: string | null): void {
+    if (head !== null && !this.nodes.has(head)) return;
+    this.head = head;
+    this.findPath();
+  }
+
+  /** Takes a stored turn as it was; call in order of place, then {@link move} to the head. */
+  restore(node: TurnNode): void {
+    this.nodes.set(node.id, node);
+  }
+
+  /** Takes earlier turns of the current path, in order; those that are here already stay as they are. */
+  prepend(earlier: readonly Turn[]): void {
+    let root: TurnNode | undefined;
+    for (const id of this.path) {
+      const node = this.nodes.get(id);
+      if (node?.parent === null) root = node;
+    }
+    const fresh = earlier.filter((turn) => !this.nodes.has(turn.id));
+    if (!root || fresh.length === 0) return;
+    let parent: string | null = null;
+    const first = root.place - fresh.length;
+    const nodes = fresh.map((turn, i) => {
+      const node: TurnNode = { ...turn, parent, place: first + i };
+      parent = turn.id;
+      return node;
+    });
+    this.nodes = new Map([...nodes.map((node) => [node.id, node] as const), ...this.nodes]);
+    this.nodes.set(root.id, { ...root, parent });
+    this.findPath();
+  }
+
+  /** Turns that changed since this was last called. */
+  takeChanges(): TurnNode[] {
+    const changed = [...this.changed].map((id) => this.nodes.get(id) as TurnNode);
+    this.changed = new Set();
+    return changed;
+  }
+
+  private findPath(): void {
+    this.path = new Set();
+    for (let id = this.head; id !== null; id = this.nodes.get(id)?.parent ?? null) this.path.add(id);
+    this.version += 1;
+  }
+
+  private put(node: TurnNode): void {
+    this.nodes.set(node.id, node);
+    this.changed.add(node.id);
+    this.version += 1;
+  }
+}
