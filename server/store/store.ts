@@ -1,0 +1,159 @@
+import type { Entry } from "../../shared/protocol/index.ts";
+
+/** Names one thread of one tenant. Equal thread ids in two tenants never meet. */
+export type ThreadKey = { tenant: string; thread: string };
+
+/** An entry with its place in the log, as one line of JSON: stored and sent without encoding it twice. */
+export type EncodedEntry = { seq: number; json: string };
+
+/** A message or turn of the stored fold, as a row that is upserted when it changed. */
+export type FoldMessage = {
+  id: string;
+  /** Order within the thread; fractions stand between whole numbers. */
+  place: number;
+  json: string;
+};
+export type FoldTurn = { id: string; place: number; json: string };
+
+/** What brings the stored fold from where it stood to `seq`. */
+export type FoldChange = {
+  /** The fold stands for all entries up to and with this seq. */
+  seq: number;
+  /** Everything that is neither a message nor a turn. */
+  rest: string;
+  messages: FoldMessage[];
+  turns: FoldTurn[];
+  /** Ids of messages that are no longer there. */
+  dropped: string[];
+};
+
+/** A submitted input with what is not in the log: tools, context, forwardedProps, who asked. */
+export type InputRow = {
+  inputId: string;
+  status: "queued" | "running" | "done" | "failed" | "withdrawn";
+  json: string;
+};
+
+/** How long an ack is remembered, ms: 24 h. */
+export const ACK_KEPT_MS = 24 * 60 * 60 * 1000;
+
+/** The answer to an idempotent request, kept for 24 h. */
+export type AckRow = {
+  user: string;
+  /** Request type and key, e.g. `submit:<inputId>`. */
+  key: string;
+  /** Fingerprint of the request; another request under the same key is a conflict. */
+  hash: string;
+  /** When it was given, ms. */
+  at: number;
+  json: string;
+};
+
+/** What the thread list shows of a thread. Absent fields stay as they are. */
+export type ThreadChange = {
+  title?: string;
+  archived?: boolean;
+  agent?: string | null;
+  updatedAt?: number;
+  /** At most 120 characters. */
+  lastMessage?: string;
+  running?: boolean;
+  waiting?: boolean;
+  /** Has runs under way or inputs queued: looked at when a server boots. */
+  unfinished?: boolean;
+};
+
+export type ThreadRow = {
+  id: string;
+  title: string;
+  archived: boolean;
+  agent: string | null;
+  createdAt: number;
+  updatedAt: number;
+  lastMessage: string;
+  running: boolean;
+  waiting: boolean;
+};
+
+/** One room's turn: all of it is committed or none. */
+export type Batch = {
+  key: ThreadKey;
+  /** Fencing token of the room's owner; a lower one than the stored is refused. */
+  ownerEpoch: number;
+  /** Unique id of this commit. The same batch committed again succeeds and changes nothing. */
+  mark: string;
+  /** The seq the log must stand at; entries are dense from `after + 1`. */
+  after: number;
+  entries: EncodedEntry[];
+  /** Present in the batch that creates the thread; refused as `conflict` when it is there already. */
+  create?: { epoch: string; at: number };
+  fold?: FoldChange;
+  /** Upserted by inputId. */
+  inputs?: InputRow[];
+  acks?: AckRow[];
+  info?: ThreadChange;
+};
+
+/**
+ * `fenced`: another owner has the thread. `conflict`: the log does not stand at `after`. `failed`: nothing
+ * was written. `unknown`: it may have been written; commit the same batch again to find out.
+ */
+export type CommitResult =
+  | { ok: true; duplicate: boolean }
+  | { ok: false; code: "fenced" | "conflict" | "failed" | "unknown"; error: Error };
+
+/** What a room starts from: the stored fold, and where log and document stand. */
+export type Loaded = {
+  epoch: string;
+  seq: number;
+  mark: string;
+  generation: number;
+  ownerEpoch: number;
+  createdAt: number;
+  fold: { seq: number; rest: string; messages: FoldMessage[]; turns: FoldTurn[] } | null;
+  /** Inputs that are queued or running. */
+  inputs: InputRow[];
+  doc: Uint8Array | null;
+};
+
+export type ThreadsQuery = {
+  tenant: string;
+  archived?: boolean;
+  /** Case-insensitive part of title or last message. */
+  text?: string;
+  limit: number;
+  /** Only these threads. */
+  ids?: string[];
+};
+
+/**
+ * Where threads live. Every implementation passes `test/contract/store.ts`.
+ *
+ * Guarantees: a batch is all or nothing; what `commit` reported as `ok` survives kill -9 of the process;
+ * batches of one call fail one by one; a read that cannot be done throws and never gives an empty result.
+ */
+export interface Store {
+  /** For people: `sqlite:/path/file.db`, `memory:`. */
+  readonly name: string;
+  /** Commits the batches, each by itself, and reports on each at its index. Never throws. */
+  commit(batches: Batch[]): Promise<CommitResult[]>;
+  /** Up to `limit` entries behind `after`, in order. */
+  read(key: ThreadKey, after: number, limit: number): Promise<Entry[]>;
+  /** `null` when there is no such thread. */
+  load(key: ThreadKey): Promise<Loaded | null>;
+  /** The mark of the commit that wrote `seq`; `null` when the log does not have it. */
+  mark(key: ThreadKey, seq: number): Promise<string | null>;
+  /** A remembered ack not older than 24 h before `now`. */
+  ack(key: ThreadKey, user: string, ackKey: string, now: number): Promise<AckRow | null>;
+  /** An input by id, whatever its status. */
+  input(key: ThreadKey, inputId: string): Promise<InputRow | null>;
+  /** Up to `limit` messages of the stored fold before the one named, oldest first; none when it has no such. */
+  messages(key: ThreadKey, before: string, limit: number): Promise<FoldMessage[]>;
+  /** Newest first. */
+  threads(query: ThreadsQuery): Promise<ThreadRow[]>;
+  /** Threads that were left with runs under way or inputs queued. */
+  unfinished(): Promise<ThreadKey[]>;
+  /** Removes acks older than 24 h before `now`. */
+  sweep(now: number): Promise<void>;
+  close(): Promise<void>;
+}
