@@ -11,6 +11,7 @@ export default defineConfig({
           name: "main",
           include: ["test/*.test.{ts,tsx}", "test/fuzz/*.test.ts"],
           testTimeout: 20_000,
+          globalSetup: ["./test/kit/build.ts"],
           env: { SUPPRESS_TRANSFORMATION_WARNINGS: "true" },
         },
       },

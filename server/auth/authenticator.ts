@@ -1,0 +1,16 @@
+import type { IncomingMessage } from "node:http";
+import type { UpFrameOf } from "../../shared/protocol/index.ts";
+
+/** Who a connection belongs to. */
+export type Identity = { tenant: string; user: { id: string; name: string } };
+
+/**
+ * Decides who somebody is.
+ * @param request the HTTP upgrade request
+ * @param hello the first frame
+ * @returns the identity, or a sentence that says why there is none
+ */
+export type Authenticate = (
+  request: IncomingMessage,
+  hello: UpFrameOf<"hello">,
+) => Promise<Identity | { refused: string }>;

@@ -1,0 +1,13 @@
+/** Whether an address or host name is this machine's own loopback. Ports and brackets are not expected. */
+export function isLoopback(host: string): boolean {
+  const plain = host.replace(/^::ffff:/, "");
+  return plain === "localhost" || plain === "::1" || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(plain);
+}
+
+/** The name or address in a Host header, without port and brackets; empty when there is none. */
+export function hostName(host = ""): string {
+  return host
+    .replace(/:\d+$/, "")
+    .replace(/^\[(.*)\]$/, "$1")
+    .toLowerCase();
+}

@@ -1,0 +1,341 @@
+import type { IncomingMessage } from "node:http";
+import type { Clock } from "../../shared/clock.ts";
+import {
+  type AgentInfo,
+  CLOSES,
+  type CloseCode,
+  PROTOCOL,
+  type RejectCode,
+  type UpFrame,
+  type UpFrameOf,
+} from "../../shared/protocol/index.ts";
+import type { Authenticate, Identity } from "../auth/authenticator.ts";
+import { type Caller, Rejection, type RoomsPort } from "../room/port.ts";
+import { isId } from "../store/verdict.ts";
+import type { Feeds } from "./feed.ts";
+import type { GatewayLimits } from "./limits.ts";
+import { Membership } from "./membership.ts";
+import { Outbox } from "./outbox.ts";
+import { readFrame } from "./read-frame.ts";
+import type { ServerSocket } from "./server-socket.ts";
+import type { ThreadWatches } from "./thread-watches.ts";
+import { readVaruint } from "./varuint.ts";
+
+/** What all connections of a gateway share. */
+export type ConnectionHost = {
+  rooms: RoomsPort;
+  feeds: Feeds;
+  watches: ThreadWatches;
+  clock: Clock;
+  limits: GatewayLimits;
+  authenticate: Authenticate;
+  server: { version: string; agents: AgentInfo[] };
+  /** Registers the client of a connection; an older connection of the same client is closed. */
+  claimClient(connection: Connection): void;
+  log(what: string, details: object): void;
+};
+
+/** How long it may take to find out who somebody is, beyond the time for `hello`. */
+const CHECK_MS = 30_000;
+
+type Frame = Exclude<UpFrame, { type: "hello" }>;
+type Session = { caller: Caller; members: Map<string, Membership>; channels: number };
+
+/**
+ * One socket, from its opening to its close ([F3]). It is the only one that closes it: everything below
+ * returns values or throws a Rejection.
+ */
+export class Connection {
+  readonly id: string;
+  readonly outbox: Outbox;
+  private readonly socket: ServerSocket;
+  private readonly request: IncomingMessage;
+  private readonly host: ConnectionHost;
+  private state: "greeting" | "checking" | "open" | "closed" = "greeting";
+  private session: Session | null = null;
+  private cancelHello: () => void;
+  private missedPings = 0;
+
+  constructor(id: string, socket: ServerSocket, request: IncomingMessage, host: ConnectionHost) {
+    this.id = id;
+    this.socket = socket;
+    this.request = request;
+    this.host = host;
+    const { softBytes: soft, hardBytes: hard, stallMs, helloMs } = host.limits;
+    this.outbox = new Outbox(socket, { soft, hard, stallMs });
+    this.cancelHello = host.clock.after(helloMs, () => {
+      if (this.state === "greeting") return this.close(4401, "No hello came in time.");
+      // Whoever checks identities may have to ask somebody else, who may never answer.
+      this.cancelHello = host.clock.after(CHECK_MS, () =>
+        this.close(4401, "The server could not check who you are in time. Try again later.", 1_000),
+      );
+    });
+  }
+
+  /** Who is at the other end; `null` before that is known and after the connection has closed. */
+  get caller(): Caller | null {
+    return this.session?.caller ?? null;
+  }
+
+  /** Whether the reader does not take what it is sent. */
+  get slow(): boolean {
+    return this.outbox.slow;
+  }
+
+  /** Takes one frame from the socket: text as a string, binary as bytes. */
+  receive(data: string | Uint8Array): void {
+    if (this.state === "closed") return;
+    if (typeof data !== "string") return this.receiveBinary(data);
+    if (data.length > this.host.limits.frame || Buffer.byteLength(data) > this.host.limits.frame)
+      return this.close(4413, `A frame may have ${this.host.limits.frame} bytes.`);
+    const read = readFrame(data, this.state === "greeting");
+    switch (read.kind) {
+      case "close":
+        return this.close(read.code, read.reason);
+      case "reject":
+        return this.reject(read.ref, read.rejection);
+      case "frame":
+        if (read.frame.type === "hello") void this.greet(read.frame);
+        else this.handle(read.frame);
+    }
+  }
+
+  /** Told by the socket: it is closed, whoever did it. */
+  closed(): void {
+    if (this.state === "closed") return;
+    this.state = "closed";
+    this.release();
+  }
+
+  pong(): void {
+    this.missedPings = 0;
+  }
+
+  /** Called every `pingMs`. */
+  heartbeat(): void {
+    if (this.state === "closed") return;
+    if (this.missedPings >= 2) {
+      // The peer will not answer a close frame either.
+      this.closed();
+      return this.socket.terminate();
+    }
+    this.missedPings += 1;
+    this.socket.ping();
+  }
+
+  /** Called now and then: watches for stalled readers and serves those that have drained. */
+  sweep(now: number): void {
+    if (this.state !== "open" || !this.outbox.check(now)) return;
+    for (const member of this.session?.members.values() ?? []) void member.resume();
+  }
+
+  /** Says bye and closes. @param retryAfterMs when the client should come back, for codes that say so */
+  close(code: CloseCode, reason: string, retryAfterMs?: number): void {
+    if (this.state === "closed") return;
+    this.state = "closed";
+    this.outbox.push(
+      JSON.stringify({ type: "bye", code, reason, ...(retryAfterMs !== undefined && { retryAfterMs }) }),
+    );
+    this.host.log("connection closed", { connection: this.id, code, name: CLOSES[code].name });
+    // A close frame holds 123 bytes of reason; the whole sentence is in `bye`.
+    this.socket.close(code, CLOSES[code].name);
+    this.release();
+  }
+
+  private release(): void {
+    this.cancelHello();
+    this.host.watches.removeAll(this);
+    for (const member of this.session?.members.values() ?? []) member.leave();
+    this.session = null;
+  }
+
+  private async greet(hello: UpFrameOf<"hello">): Promise<void> {
+    this.state = "checking";
+    let identity: Identity | { refused: string };
+    try {
+      identity = usable(await this.host.authenticate(this.request, hello));
+    } catch (error) {
+      this.host.log("authentication failed", { connection: this.id, error: String(error) });
+      identity = { refused: "The server could not check who you are. Try again later." };
+    }
+    if (this.isClosed()) return;
+    if ("refused" in identity) return this.close(4401, identity.refused);
+    const { tenant, user } = identity;
+    const { client } = hello;
+    this.cancelHello();
+    this.session = {
+      caller: { tenant, user, client, connection: this.id },
+      members: new Map(),
+      channels: 0,
+    };
+    this.state = "open";
+    this.host.claimClient(this);
+    const { frame, message, presence } = this.host.limits;
+    this.send({
+      type: "welcome",
+      v: PROTOCOL,
+      connection: this.id,
+      user,
+      server: this.host.server,
+      limits: { frame, message, presence, history: 1_000 },
+    });
+  }
+
+  private handle(frame: Frame): void {
+    const session = this.session;
+    // A frame sent before `welcome` is as much out of turn as one before `hello`.
+    if (!session) return this.close(4402, "Wait for welcome before you send anything else.");
+    if (frame.type === "presence") return this.presence(session, frame);
+    this.answer(session, frame).then(
+      (fields) => fields && this.send({ type: "ack", ref: frame.ref, ...fields }),
+      (error: unknown) => this.reject(frame.ref, error),
+    );
+  }
+
+  /** @returns the fields of the ack; `null` when the frame is answered in another way */
+  private async answer(
+    session: Session,
+    frame: Exclude<Frame, { type: "presence" }>,
+  ): Promise<object | null> {
+    const { caller, members } = session;
+    switch (frame.type) {
+      case "ping":
+        return {};
+      case "join":
+        await this.join(session, frame);
+        return null;
+      case "leave":
+        members.get(frame.thread)?.leave();
+        members.delete(frame.thread);
+        return {};
+      case "watch":
+        await this.host.watches.add(this, caller.tenant, frame.watch, frame.query);
+        return {};
+      case "unwatch":
+        this.host.watches.remove(this, frame.watch);
+        return {};
+      case "submit":
+      case "withdraw":
+      case "cancel":
+      case "update":
+      case "earlier": {
+        const member = members.get(frame.thread);
+        // A thread can be renamed or put away from the list, without being in it.
+        if (!member && frame.type !== "update")
+          throw new Rejection("not_joined", `Join the thread before you send "${frame.type}".`);
+        await member?.ready;
+        const key = { tenant: caller.tenant, thread: frame.thread };
+        return this.host.rooms.request({ key, caller, frame });
+      }
+      default:
+        throw new Rejection("not_supported", `This server does not support "${frame.type}" yet.`);
+    }
+  }
+
+  private async join(session: Session, frame: UpFrameOf<"join">): Promise<void> {
+    const { caller, members } = session;
+    members.get(frame.thread)?.leave();
+    members.delete(frame.thread);
+    if (members.size >= this.host.limits.threads)
+      throw new Rejection(
+        "quota",
+        `A connection may have ${this.host.limits.threads} threads joined. Leave one first.`,
+      );
+    session.channels += 1;
+    const member = new Membership(
+      { tenant: caller.tenant, thread: frame.thread },
+      session.channels,
+      {
+        ref: frame.ref,
+        cursor: frame.cursor,
+        create: frame.create ?? false,
+        history: frame.history ?? Number.POSITIVE_INFINITY,
+      },
+      {
+        rooms: this.host.rooms,
+        feeds: this.host.feeds,
+        outbox: this.outbox,
+        caller,
+        lost: (reason) => this.close(4001, reason, 1_000),
+      },
+    );
+    members.set(frame.thread, member);
+    try {
+      await member.ready;
+    } catch (error) {
+      member.leave();
+      if (members.get(frame.thread) === member) members.delete(frame.thread);
+      throw error;
+    }
+  }
+
+  private presence(session: Session, { thread, data }: UpFrameOf<"presence">): void {
+    const { presence } = this.host.limits;
+    if (!session.members.has(thread))
+      return this.reject(
+        undefined,
+        new Rejection("not_joined", "Join the thread before you say what you do there."),
+      );
+    if (Buffer.byteLength(JSON.stringify(data)) > presence)
+      return this.reject(undefined, new Rejection("too_big", `Presence data may have ${presence} bytes.`));
+    const key = { tenant: session.caller.tenant, thread };
+    void this.host.rooms.presence({ key, connection: this.id, data });
+  }
+
+  private receiveBinary(data: Uint8Array): void {
+    const channel = readVaruint(data);
+    const issued = this.session?.channels ?? 0;
+    if (channel === null || channel < 1 || channel > issued)
+      return this.close(4402, "The binary frame names a channel that was never issued.");
+    const members = [...(this.session?.members.values() ?? [])];
+    // Frames for a channel that was left are late, not wrong.
+    if (members.some((member) => member.channel === channel))
+      this.reject(
+        undefined,
+        new Rejection("not_supported", "This server does not have the document lane yet."),
+      );
+  }
+
+  private send(frame: object): void {
+    if (this.state !== "closed") this.outbox.push(JSON.stringify(frame));
+  }
+
+  /** Sends one frame that is already text; used by thread lists. */
+  sendText(frame: string): void {
+    if (this.state !== "closed") this.outbox.push(frame);
+  }
+
+  private reject(ref: string | number | undefined, error: unknown): void {
+    if (!(error instanceof Rejection)) {
+      this.host.log("a request failed", { connection: this.id, error: String(error) });
+      error = new Rejection(
+        "store_failed",
+        "Something went wrong in the server. Nothing was changed; try again.",
+      );
+    }
+    const { code, message, retry, details } = error as Rejection;
+    this.send({
+      type: "reject",
+      ...(ref !== undefined && { ref }),
+      code: code satisfies RejectCode,
+      message,
+      retry,
+      ...(details !== undefined && { details }),
+    });
+  }
+
+  // A method, so that the state is looked at anew after an await.
+  private isClosed(): boolean {
+    return this.state === "closed";
+  }
+}
+
+/** Whether what an authenticator gave can be worked with. @throws Error saying what is missing */
+function usable(given: Awaited<ReturnType<Authenticate>> | null | undefined) {
+  if (!given) return { refused: "You may not connect to this server." };
+  if ("refused" in given) return given;
+  const { tenant, user } = given;
+  if (!isId(tenant) || !isId(user.id) || typeof user.name !== "string")
+    throw new TypeError("authenticate() gave no usable tenant, user.id and user.name");
+  return given;
+}

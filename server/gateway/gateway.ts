@@ -1,0 +1,189 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import { type WebSocket, WebSocketServer } from "ws";
+import type { Clock } from "../../shared/clock.ts";
+import { type AgentInfo, SUBPROTOCOL } from "../../shared/protocol/index.ts";
+import type { Authenticate } from "../auth/authenticator.ts";
+import { type OriginRule, refuseOrigin } from "../auth/origin.ts";
+import type { RoomsPort } from "../room/port.ts";
+import { Connection, type ConnectionHost } from "./connection.ts";
+import { Feeds } from "./feed.ts";
+import type { GatewayLimits } from "./limits.ts";
+import type { ServerSocket } from "./server-socket.ts";
+import { ThreadWatches } from "./thread-watches.ts";
+
+/** What a gateway is built on. */
+export type GatewayOptions = {
+  rooms: RoomsPort;
+  clock: Clock;
+  limits: GatewayLimits;
+  authenticate: Authenticate;
+  origins: OriginRule;
+  server: { version: string; agents: AgentInfo[] };
+  log(what: string, details: object): void;
+};
+
+const SWEEP_MS = 20;
+
+/** The WebSocket door `/v1/ws`: takes sockets, and looks after all of their connections. */
+export class Gateway {
+  private readonly options: GatewayOptions;
+  private readonly host: ConnectionHost;
+  private readonly watches: ThreadWatches;
+  private readonly connections = new Set<Connection>();
+  private readonly clients = new Map<string, Connection>();
+  private readonly clientOf = new Map<Connection, string>();
+  private readonly sockets: WebSocketServer;
+  private cancelPings = () => {};
+  private cancelSweep = () => {};
+  private closing = false;
+
+  constructor(options: GatewayOptions) {
+    this.options = options;
+    const { rooms, clock, limits, authenticate, server, log } = options;
+    this.watches = new ThreadWatches(rooms, clock, limits.watches);
+    this.host = {
+      rooms,
+      feeds: new Feeds(rooms),
+      watches: this.watches,
+      clock,
+      limits,
+      authenticate,
+      server,
+      claimClient: (connection) => this.claimClient(connection),
+      log,
+    };
+    this.sockets = new WebSocketServer({
+      noServer: true,
+      perMessageDeflate: false,
+      // The connection judges sizes by itself and says so with 4413; this bounds what is kept until then.
+      maxPayload: limits.frame + 1024,
+      handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
+    });
+    this.every(
+      limits.pingMs,
+      (cancel) => (this.cancelPings = cancel),
+      () => {
+        for (const connection of this.connections) connection.heartbeat();
+      },
+    );
+    this.every(
+      SWEEP_MS,
+      (cancel) => (this.cancelSweep = cancel),
+      () => {
+        const now = clock.now();
+        for (const connection of this.connections) connection.sweep(now);
+      },
+    );
+  }
+
+  /** Number of open sockets. */
+  get size(): number {
+    return this.connections.size;
+  }
+
+  /** Takes an HTTP upgrade that was meant for this door. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const refused = refuseOrigin(request, this.options.origins);
+    if (refused || this.closing) {
+      const reason = refused ?? "The server is stopping.";
+      const status = refused ? "403 Forbidden" : "503 Service Unavailable";
+      this.options.log("upgrade refused", { reason });
+      // Whoever hangs up before the answer is written must not bring the server down.
+      socket.on("error", () => {});
+      socket.end(
+        `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(reason)}\r\n\r\n${reason}`,
+      );
+      return;
+    }
+    this.sockets.handleUpgrade(request, socket, head, (ws) => this.attach(ws, request));
+  }
+
+  /** Takes a socket that is open already; tests give one end of a pair. */
+  accept(socket: ServerSocket, request: IncomingMessage): Connection {
+    const connection = new Connection(randomUUID(), socket, request, this.host);
+    this.connections.add(connection);
+    return connection;
+  }
+
+  /** Lets go of a connection whose socket has closed. */
+  closed(connection: Connection): void {
+    connection.closed();
+    this.connections.delete(connection);
+    const id = this.clientOf.get(connection);
+    this.clientOf.delete(connection);
+    if (id !== undefined && this.clients.get(id) === connection) this.clients.delete(id);
+  }
+
+  /** Says bye to everybody; clients come back after a moment of their own, not all at once. */
+  close(): void {
+    this.closing = true;
+    this.cancelPings();
+    this.cancelSweep();
+    for (const connection of this.connections)
+      connection.close(4000, "The server is stopping.", 500 + Math.floor(Math.random() * 1_500));
+    this.watches.close();
+  }
+
+  /** Cuts what did not close by itself. */
+  terminate(): void {
+    for (const ws of this.sockets.clients) ws.terminate();
+    this.sockets.close();
+  }
+
+  private attach(ws: WebSocket, request: IncomingMessage): void {
+    const connection = this.accept(asServerSocket(ws), request);
+    const close = ws.close.bind(ws);
+    // `ws` closes with 1009 by itself when a frame is over its bound; ours has a code that clients know.
+    ws.close = (code, reason) => {
+      // Without a reason it is `ws` that closes, because of what it read; a peer's own close has one.
+      if (code === 1009 && reason === undefined)
+        connection.close(4413, `A frame may have ${this.options.limits.frame} bytes.`);
+      else if (code !== undefined && reason === undefined)
+        connection.close(4402, "That was not WebSocket: a frame is damaged, or its text is not UTF-8.");
+      else close(code, reason);
+    };
+    ws.on("message", (data, binary) =>
+      connection.receive(binary ? (data as Buffer) : (data as Buffer).toString("utf8")),
+    );
+    ws.on("pong", () => connection.pong());
+    ws.on("error", (error) =>
+      this.options.log("socket error", { connection: connection.id, error: error.message }),
+    );
+    ws.on("close", () => this.closed(connection));
+  }
+
+  private claimClient(connection: Connection): void {
+    if (!connection.caller) return;
+    const { tenant, user, client } = connection.caller;
+    const id = JSON.stringify([tenant, user.id, client]);
+    const older = this.clients.get(id);
+    this.clients.set(id, connection);
+    this.clientOf.set(connection, id);
+    older?.close(4409, "Another socket of the same client took over.");
+  }
+
+  private every(ms: number, keep: (cancel: () => void) => void, work: () => void): void {
+    const again = () => {
+      work();
+      keep(this.options.clock.after(ms, again));
+    };
+    keep(this.options.clock.after(ms, again));
+  }
+}
+
+// Frames encoded once are bytes, and `ws` takes bytes for a binary frame unless it is told otherwise.
+const TEXT = { binary: false };
+
+function asServerSocket(ws: WebSocket): ServerSocket {
+  return {
+    get bufferedAmount() {
+      return ws.bufferedAmount;
+    },
+    send: (data) => ws.send(data, TEXT),
+    close: (code, reason) => ws.close(code, reason),
+    terminate: () => ws.terminate(),
+    ping: () => ws.ping(),
+  };
+}

@@ -1,0 +1,79 @@
+import { existsSync } from "node:fs";
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from "node:http";
+import fastifyStatic from "@fastify/static";
+import fastify, { type FastifyInstance } from "fastify";
+import type { AgentInfo } from "../../shared/protocol/index.ts";
+
+/** What the HTTP side is built on. */
+export type HttpOptions = {
+  /** An existing server to mount on; one is made otherwise. */
+  server?: Server;
+  /** Path before every path of ours, without a slash at the end; `""` for none. */
+  basePath: string;
+  /** Folder of the built web app; `null` serves none. */
+  app: string | null;
+  info: { version: string; agents: AgentInfo[] };
+  /** Whether the server can take work right now; the sentence says why not. */
+  ready(): Promise<string | null>;
+};
+
+/**
+ * Builds the HTTP side: health, info and the web app. On a server of somebody else only our own paths are
+ * answered; its other listeners keep theirs.
+ */
+export async function buildHttp(options: HttpOptions): Promise<{ server: Server; http: FastifyInstance }> {
+  const { basePath, app, info } = options;
+  const own = options.server === undefined;
+  const server = options.server ?? createHttpServer();
+  const http = fastify({
+    serverFactory: (handler) => {
+      server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+        if (own || isOurs(request.url ?? "", basePath, app !== null)) handler(request, response);
+      });
+      return server;
+    },
+  });
+  http.get(`${basePath}/healthz`, async () => ({ status: "ok" }));
+  http.get(`${basePath}/readyz`, async (_request, reply) => {
+    const reason = await options.ready();
+    return reason === null ? { status: "ready" } : reply.code(503).send({ status: "not ready", reason });
+  });
+  http.get(`${basePath}/v1/info`, async () => info);
+  http.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) =>
+    reply
+      .code(error.statusCode ?? 500)
+      .send({ message: error.statusCode ? error.message : "Something went wrong in the server." }),
+  );
+  if (app !== null && existsSync(app)) {
+    await http.register(fastifyStatic, {
+      root: app,
+      prefix: `${basePath}/`,
+      // Built files carry a hash in their name; the page that names them must always be asked for anew.
+      setHeaders: (reply, path) =>
+        reply.setHeader(
+          "cache-control",
+          path.includes("/assets/") ? "public, max-age=31536000, immutable" : "no-cache",
+        ),
+    });
+    // Addresses of threads are pages of the app.
+    http.get(`${basePath}/t/*`, (_request, reply) => reply.sendFile("index.html"));
+  }
+  http.setNotFoundHandler((request, reply) =>
+    reply.code(404).send({ message: `There is nothing at ${request.method} ${request.url.split("?")[0]}.` }),
+  );
+  await http.ready();
+  return { server, http };
+}
+
+/** Whether a path belongs to this server when it shares an HTTP server with something else. */
+export function isOurs(url: string, basePath: string, app: boolean): boolean {
+  const path = url.split("?")[0] ?? "";
+  if (!path.startsWith(`${basePath}/`)) return false;
+  const rest = path.slice(basePath.length);
+  return app || rest === "/healthz" || rest === "/readyz" || rest.startsWith("/v1/");
+}

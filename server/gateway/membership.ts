@@ -1,0 +1,183 @@
+import type { Cursor } from "../../shared/protocol/index.ts";
+import type { Caller, CatchUp, JoinReply, RoomsPort } from "../room/port.ts";
+import { Rejection } from "../room/port.ts";
+import type { ThreadKey } from "../store/store.ts";
+import { type FeedItem, type FeedReader, type Feeds, peopleFrame } from "./feed.ts";
+import type { Outbox } from "./outbox.ts";
+
+/** What a membership needs of its connection. */
+export type MembershipHost = {
+  rooms: RoomsPort;
+  feeds: Feeds;
+  outbox: Outbox;
+  caller: Caller;
+  /** The thread cannot be served any more: the connection closes, and the client comes back. */
+  lost(reason: string): void;
+};
+
+/**
+ * One connection's reading of one thread ([J1], [B3]).
+ *
+ * `filling`: a reply is awaited, broadcasts are kept. `live`: broadcasts go out as they come. `lagging`: the
+ * reader is slow, broadcasts are dropped, and it is brought back from the log when it has drained.
+ */
+export class Membership implements FeedReader {
+  readonly key: ThreadKey;
+  readonly channel: number;
+  private readonly host: MembershipHost;
+  private readonly history: number;
+  private state: "filling" | "live" | "lagging" | "left" = "filling";
+  private kept: FeedItem[] = [];
+  private cursor: Cursor | null = null;
+  private people = 0;
+  private window = Number.NEGATIVE_INFINITY;
+  /** Settled when the join is answered: requests for the thread wait for it. */
+  readonly ready: Promise<void>;
+
+  constructor(
+    key: ThreadKey,
+    channel: number,
+    join: { ref: string | number; cursor: unknown; create: boolean; history: number },
+    host: MembershipHost,
+  ) {
+    this.key = key;
+    this.channel = channel;
+    this.host = host;
+    this.history = join.history;
+    // Listen first, then join: nothing can fall between ([J2]).
+    host.feeds.add(key, this);
+    this.ready = this.join(join);
+  }
+
+  deliver(item: FeedItem): void {
+    switch (this.state) {
+      case "filling":
+        this.kept.push(item);
+        return;
+      case "live":
+        this.forward(item);
+        return;
+      case "lagging":
+        if (item.kind === "lost") this.host.lost(item.reason);
+    }
+  }
+
+  /** Called now and then: a reader that lagged and has drained gets what it missed. */
+  async resume(): Promise<void> {
+    if (this.state !== "lagging" || !this.host.outbox.drained) return;
+    this.state = "filling";
+    try {
+      const reply = await this.host.rooms.catchUp({
+        key: this.key,
+        cursor: this.cursor,
+        history: this.history,
+      });
+      if (!this.here()) return;
+      this.fill(reply);
+    } catch (error) {
+      if (this.here()) this.host.lost(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  leave(): void {
+    if (this.state === "left") return;
+    this.state = "left";
+    this.kept = [];
+    this.host.feeds.remove(this.key, this);
+    void this.host.rooms.leave({ key: this.key, connection: this.host.caller.connection });
+  }
+
+  private async join({ ref, ...request }: ConstructorParameters<typeof Membership>[2]): Promise<void> {
+    const { rooms, caller, outbox } = this.host;
+    // A snapshot can be large: whoever does not read the last one does not get the next.
+    await outbox.whenDrained();
+    if (!this.here()) throw left();
+    const reply = await rooms.join({ key: this.key, caller, ...request });
+    if (!this.here()) {
+      // Left while the join was under way: the room only now knows of somebody to take out again.
+      void rooms.leave({ key: this.key, connection: caller.connection });
+      throw left();
+    }
+    const { epoch, seq, mark, generation, recovered, role } = reply;
+    const { thread } = this.key;
+    outbox.push(
+      JSON.stringify({
+        type: "joined",
+        ref,
+        thread,
+        channel: this.channel,
+        epoch,
+        seq,
+        mark,
+        generation,
+        recovered,
+        role,
+      }),
+    );
+    this.fill(reply);
+  }
+
+  /** Sends what a reply holds, then what was kept meanwhile and is newer. */
+  private fill(reply: Pick<JoinReply, "epoch" | "catchUp" | "people">): void {
+    const { outbox } = this.host;
+    const { epoch, catchUp, people } = reply;
+    outbox.push(catchUpFrame(this.key.thread, catchUp));
+    this.window = catchUp.window;
+    if (catchUp.kind === "snapshot") {
+      const { seq, mark } = catchUp.snapshot;
+      this.cursor = { epoch, seq, mark };
+    } else this.cursor = { epoch, seq: catchUp.seq, mark: catchUp.mark };
+    outbox.push(peopleFrame(this.key.thread, { all: people.all }));
+    this.people = people.n;
+    this.state = "live";
+    const kept = this.kept;
+    this.kept = [];
+    for (const item of kept) if (this.state === "live") this.forward(item);
+  }
+
+  private forward(item: FeedItem): void {
+    const { outbox } = this.host;
+    const cursor = this.cursor as Cursor;
+    switch (item.kind) {
+      case "people":
+        if (item.n <= this.people) return;
+        this.people = item.n;
+        // Presence is dropped for a slow reader; it is told who is here when it has caught up.
+        if (!outbox.slow) outbox.push(item.frame);
+        return;
+      case "lost":
+        return this.host.lost(item.reason);
+      case "entries": {
+        if (item.seq <= cursor.seq) return;
+        if (item.reach < this.window) {
+          // It changes a message that this reader does not hold: only a new snapshot can say where it stands.
+          this.cursor = null;
+          this.state = "lagging";
+          void this.resume();
+          return;
+        }
+        if (item.after !== cursor.seq || outbox.slow) {
+          this.state = "lagging";
+          return;
+        }
+        this.cursor = { epoch: cursor.epoch, seq: item.seq, mark: item.mark };
+        outbox.push(item.frame);
+      }
+    }
+  }
+
+  // A method, so that the state is looked at anew after an await.
+  private here(): boolean {
+    return this.state !== "left";
+  }
+}
+
+function left(): Rejection {
+  return new Rejection("not_joined", "The thread was left before the join was done.");
+}
+
+function catchUpFrame(thread: string, catchUp: CatchUp): string {
+  if (catchUp.kind === "snapshot") return JSON.stringify(catchUp.snapshot);
+  const { kind: _kind, window: _window, ...rest } = catchUp;
+  return JSON.stringify({ type: "entries", thread, ...rest });
+}

@@ -1,0 +1,72 @@
+import type { ServerSocket } from "./server-socket.ts";
+
+/** Bounds of an outbox, in bytes and ms. */
+export type OutboxLimits = {
+  /** Above this a reader is slow: broadcasts are held back, and it is brought back from the log later. */
+  soft: number;
+  /** Above this a connection is cut: it does not even read what it asked for. */
+  hard: number;
+  /** A reader that takes no byte for so long is cut. */
+  stallMs: number;
+};
+
+/**
+ * The sending side of one connection, counted in bytes ([B1]). A single frame may be larger than any bound
+ * (a snapshot of a long thread): what is judged is what waits beside it.
+ */
+export class Outbox {
+  private readonly socket: ServerSocket;
+  private readonly limits: OutboxLimits;
+  private largest = 0;
+  private low = 0;
+  private stalledSince: number | null = null;
+  private waiting: (() => void)[] = [];
+
+  constructor(socket: ServerSocket, limits: OutboxLimits) {
+    this.socket = socket;
+    this.limits = limits;
+  }
+
+  /** Whether broadcasts should be held back. */
+  get slow(): boolean {
+    return this.socket.bufferedAmount > this.limits.soft;
+  }
+
+  /** Whether so much has drained that a slow reader can be served again. */
+  get drained(): boolean {
+    return this.socket.bufferedAmount <= this.limits.soft / 2;
+  }
+
+  /** Resolves when the reader takes what it is sent: at once, or when it has drained; never when it is gone. */
+  whenDrained(): Promise<void> {
+    if (!this.slow) return Promise.resolve();
+    return new Promise((resolve) => this.waiting.push(resolve));
+  }
+
+  /** Queues one frame. @returns false when the connection is over its hard bound and was cut */
+  push(frame: string | Uint8Array): boolean {
+    const waiting = this.socket.bufferedAmount;
+    if (waiting <= this.limits.soft) this.largest = 0;
+    if (waiting - this.largest > this.limits.hard) {
+      this.socket.terminate();
+      return false;
+    }
+    this.largest = Math.max(this.largest, frame.length);
+    this.socket.send(frame);
+    return true;
+  }
+
+  /** Called now and then. @returns false when the reader took no byte for too long and was cut */
+  check(now: number): boolean {
+    const waiting = this.socket.bufferedAmount;
+    if (waiting === 0 || waiting < this.low) this.stalledSince = null;
+    this.low = waiting;
+    // One at a time: what it waits for may fill the outbox again.
+    if (this.drained) this.waiting.shift()?.();
+    if (waiting === 0) return true;
+    this.stalledSince ??= now;
+    if (now - this.stalledSince < this.limits.stallMs) return true;
+    this.socket.terminate();
+    return false;
+  }
+}

@@ -1,0 +1,11 @@
+/** What the gateway needs of a WebSocket; `ws` has it, and so has the pair that tests use. */
+export interface ServerSocket {
+  /** Bytes accepted by `send` and not yet handed to the network. */
+  readonly bufferedAmount: number;
+  /** Sends one frame: text, whichever form it has. */
+  send(data: string | Uint8Array): void;
+  close(code: number, reason: string): void;
+  /** Cuts the connection without a close frame. */
+  terminate(): void;
+  ping(): void;
+}

@@ -1,0 +1,207 @@
+import type { Server } from "node:http";
+import { networkInterfaces } from "node:os";
+import { fileURLToPath } from "node:url";
+import { type Logger, pino } from "pino";
+import { systemClock } from "../shared/clock.ts";
+import type { AgentInfo } from "../shared/protocol/index.ts";
+import type { Agent, AgentOptions } from "./agents/agent.ts";
+import { demoAgent } from "./agents/demo.ts";
+import { echoAgent } from "./agents/echo.ts";
+import { AgentRegistry } from "./agents/registry.ts";
+import type { Authenticate } from "./auth/authenticator.ts";
+import { guests, newJoinCode } from "./auth/guests.ts";
+import { isLoopback } from "./auth/loopback.ts";
+import { type Config, ConfigError, parseConfig } from "./config.ts";
+import { Gateway } from "./gateway/gateway.ts";
+import { buildHttp } from "./gateway/http.ts";
+import { DEFAULT_LIMITS, type GatewayLimits } from "./gateway/limits.ts";
+import { Rooms } from "./room/rooms.ts";
+import { openStore } from "./store/open.ts";
+import type { Store } from "./store/store.ts";
+import { VERSION } from "./version.ts";
+
+export type { Agent, AgentContext, AgentFunction, AgentOptions } from "./agents/agent.ts";
+export type { Authenticate, Identity } from "./auth/authenticator.ts";
+export { Config, ConfigError } from "./config.ts";
+export type { GatewayLimits } from "./gateway/limits.ts";
+export type { Store } from "./store/store.ts";
+
+/** Options of {@link createServer}; those of the command line, and what only code can give. */
+export type ServerOptions = Partial<Omit<Config, "agent" | "store">> & {
+  /** id → agent; the first is the default. Without any: the demo agent and `echo`. */
+  agents?: Record<string, Agent | AgentOptions>;
+  /** A store URL, or a store of your own. */
+  store?: string | Store;
+  /** Who people are; default: guests. */
+  authenticate?: Authenticate;
+  /** An existing HTTP server to mount on; `port` and `host` are then its owner's business. */
+  server?: Server;
+  /** Whether the web app is served. Default: yes on a server of our own, no when mounted. */
+  app?: boolean;
+  limits?: Partial<GatewayLimits>;
+  logger?: Logger;
+};
+
+/** A server that is ready. */
+export type CothreadServer = {
+  /** Where it listens, e.g. `http://127.0.0.1:4000`; with `basePath`. */
+  url: string;
+  /** With `share`: the link for others on the network, join code included. */
+  shareUrl?: string;
+  agents: AgentInfo[];
+  /**
+   * Stops it: clients are told to come back, running agents get `drainMs` (default: the option) to finish
+   * and are then ended with a reason, and everything is written.
+   */
+  close(options?: { drainMs?: number }): Promise<void>;
+};
+
+/**
+ * Starts a Cothread server: store, rooms, the WebSocket door and, unless mounted on another server, HTTP.
+ * @throws ConfigError for options that are wrong or unsafe, StoreOpenError when the store cannot be used,
+ *   and what `listen` throws (a taken port)
+ */
+export async function createServer(options: ServerOptions = {}): Promise<CothreadServer> {
+  const {
+    agents,
+    store: where,
+    authenticate,
+    server: mounted,
+    app = !mounted,
+    limits,
+    logger,
+    ...rest
+  } = options;
+  const config = parseConfig({ ...rest, ...(typeof where === "string" && { store: where }) });
+  const host = config.share && config.host === "127.0.0.1" ? "0.0.0.0" : config.host;
+  const open = !isLoopback(host) && !config.share && !config.insecure && !authenticate && !mounted;
+  if (open)
+    throw new ConfigError(
+      `host ${host} can be reached from outside, and nobody has to sign in. Use share, give authenticate, or set insecure.`,
+    );
+  const log = logger ?? pino({ level: config.logLevel, base: null });
+  const joinCode = config.share ? newJoinCode() : undefined;
+  const bounds = { ...DEFAULT_LIMITS, ...limits };
+  const registry = new AgentRegistry(
+    agents ?? {
+      planner: { agent: demoAgent({ speed: config.demoSpeed, seed: config.demoSeed }), name: "Planner" },
+      echo: { agent: echoAgent(), name: "Echo" },
+    },
+  );
+  const store =
+    typeof where === "object"
+      ? where
+      : await openStore(config.store, { synchronous: config.synchronous === "full" ? "FULL" : "NORMAL" });
+  const warn = (what: string, details: object) => log.warn(details, what);
+  const rooms = new Rooms({
+    store,
+    agents: registry,
+    clock: systemClock,
+    limits: { message: bounds.message, queue: bounds.queue },
+    idleMs: config.roomIdleMs,
+    warn,
+  });
+  const info = { version: VERSION, agents: registry.list() };
+  const gateway = new Gateway({
+    rooms,
+    clock: systemClock,
+    limits: bounds,
+    authenticate: authenticate ?? guests(joinCode, config.insecure),
+    origins: {
+      cors: config.cors,
+      host: mounted ? "0.0.0.0" : host,
+      ...(config.publicUrl && { publicUrl: config.publicUrl }),
+    },
+    server: info,
+    log: (what, details) => log.debug(details, what),
+  });
+  let stopping = false;
+  const { server, http } = await buildHttp({
+    ...(mounted && { server: mounted }),
+    basePath: config.basePath,
+    app: app ? fileURLToPath(new URL("../app", import.meta.url)) : null,
+    info,
+    ready: async () => {
+      if (stopping) return "The server is stopping.";
+      return store.unfinished().then(
+        () => null,
+        () => "The store cannot be read.",
+      );
+    },
+  });
+  const door = `${config.basePath}/v1/ws`;
+  const onUpgrade = (
+    request: Parameters<Gateway["upgrade"]>[0],
+    socket: Parameters<Gateway["upgrade"]>[1],
+    head: Buffer,
+  ) => {
+    if (request.url?.split("?")[0] === door) gateway.upgrade(request, socket, head);
+    else if (!mounted) socket.end("HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+  };
+  server.on("upgrade", onUpgrade);
+  try {
+    await rooms.boot();
+    if (!mounted) await listen(server, config.port, host);
+  } catch (error) {
+    await http.close();
+    await rooms.close();
+    if (typeof where !== "object") await store.close();
+    throw error;
+  }
+  const url = `${addressOf(server, host)}${config.basePath}`;
+  const sweep = setInterval(() => void store.sweep(Date.now()).catch(() => {}), 3_600_000);
+  sweep.unref();
+  let closed: Promise<void> | undefined;
+  const close = async (drainMs: number) => {
+    stopping = true;
+    clearInterval(sweep);
+    server.off("upgrade", onUpgrade);
+    if (!mounted) server.close();
+    gateway.close();
+    const until = Date.now() + drainMs;
+    while (rooms.running && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 20));
+    await rooms.close();
+    gateway.terminate();
+    if (!mounted) {
+      server.closeAllConnections();
+      await http.close();
+    }
+    if (typeof where !== "object") await store.close();
+  };
+  return {
+    url,
+    ...(joinCode && { shareUrl: `${lanUrl(server, url)}${config.basePath}/#join=${joinCode}` }),
+    agents: info.agents,
+    close: ({ drainMs = config.drainMs } = {}) => {
+      closed ??= close(drainMs);
+      return closed;
+    },
+  };
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}
+
+function addressOf(server: Server, host: string): string {
+  const address = server.address();
+  if (address === null || typeof address === "string") return "http://127.0.0.1";
+  const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host;
+  return `http://${name}:${address.port}`;
+}
+
+/** The address others on the network see; the loopback one when there is no other. */
+function lanUrl(server: Server, url: string): string {
+  const address = server.address();
+  const lan = Object.values(networkInterfaces())
+    .flatMap((list) => list ?? [])
+    .find((item) => item.family === "IPv4" && !item.internal);
+  if (!lan || address === null || typeof address === "string") return new URL(url).origin;
+  return `http://${lan.address}:${address.port}`;
+}

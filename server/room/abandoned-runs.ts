@@ -1,0 +1,29 @@
+import type { AGUIEvent, NewEntry, RunErrorCode } from "../../shared/protocol/index.ts";
+import type { InputRecord } from "./input-record.ts";
+import { toRow } from "./input-record.ts";
+import type { Turn } from "./turn.ts";
+
+/**
+ * [R5] Ends what a store says is running and nobody drives any more: each run gets its one RUN_ERROR, also
+ * the one whose agent was never called, and its input becomes `failed`.
+ * @param running the inputs stored as running
+ */
+export function endAbandonedRuns(
+  turn: Turn,
+  running: InputRecord[],
+  code: RunErrorCode,
+  message: string,
+): void {
+  const error = { type: "RUN_ERROR", code, message } as unknown as AGUIEvent;
+  const log = (run: string, more?: Partial<NewEntry>) =>
+    turn.log({ kind: "event", run, by: { kind: "system" }, event: error, ...more } as NewEntry);
+  for (const { runId } of turn.timeline.runs.all()) log(runId);
+  for (const record of running) {
+    const { runId, agent, by, inputId } = record;
+    if (!turn.timeline.turns.get(runId)) log(runId, { start: { agent, by, inputId } });
+    record.status = "failed";
+    turn.log({ kind: "input", by: { kind: "system" }, inputId, status: "failed", runId, reason: code });
+    turn.input(toRow(record));
+  }
+  turn.foldDue = true;
+}

@@ -1,0 +1,25 @@
+import type { Author, Context, InputStatus, Message, Policy, Tool } from "../../shared/protocol/index.ts";
+import type { InputRow } from "../store/store.ts";
+
+/** A submitted input with what is not in the log: only the agent is to see that. */
+export type InputRecord = {
+  inputId: string;
+  status: InputStatus;
+  /** The person who submitted it; it keeps this identity however long it waits. */
+  by: Author & { kind: "user" };
+  messages: Message[];
+  runId: string;
+  agent: string;
+  policy: Policy;
+  tools?: Tool[];
+  context?: Context[];
+  forwardedProps?: unknown;
+};
+
+export function toRow(record: InputRecord): InputRow {
+  return { inputId: record.inputId, status: record.status, json: JSON.stringify(record) };
+}
+
+export function fromRow(row: InputRow): InputRecord {
+  return JSON.parse(row.json) as InputRecord;
+}

@@ -1,0 +1,63 @@
+import type { Person } from "../../shared/protocol/index.ts";
+
+/** What changed about who is here, since it was last told. */
+export type PeopleChange = { n: number; join: Person[]; leave: string[]; update: Person[] };
+
+/**
+ * Who is in a room, by connection ([W1]). Readers see clients: two connections of one client, as while a
+ * socket is replaced, are one person who neither leaves nor joins.
+ */
+export class People {
+  private readonly byConnection = new Map<string, Person>();
+  private told = new Map<string, Person>();
+  /** Number of the last change that was told. */
+  n = 0;
+
+  get size(): number {
+    return this.byConnection.size;
+  }
+
+  has(connection: string): boolean {
+    return this.byConnection.has(connection);
+  }
+
+  /** Somebody who uses the client id of another user, as everybody can see it, gets one of their own. */
+  join(connection: string, person: Person): void {
+    const taken = [...this.byConnection.values()].some(
+      ({ client, user }) => client === person.client && user.id !== person.user.id,
+    );
+    this.byConnection.set(connection, taken ? { ...person, client: connection } : person);
+  }
+
+  leave(connection: string): boolean {
+    return this.byConnection.delete(connection);
+  }
+
+  /** @returns whether that connection is here */
+  setData(connection: string, data: Record<string, unknown>): boolean {
+    const person = this.byConnection.get(connection);
+    if (!person) return false;
+    this.byConnection.set(connection, { ...person, data });
+    return true;
+  }
+
+  /** Everybody who is here, by client; the newest connection of a client counts. */
+  all(): Person[] {
+    return [...new Map([...this.byConnection.values()].map((person) => [person.client, person])).values()];
+  }
+
+  /** @returns what changed since this was last called, or `null` */
+  takeChange(): PeopleChange | null {
+    const now = new Map(this.all().map((person) => [person.client, person]));
+    const join = [...now.values()].filter((person) => !this.told.has(person.client));
+    const leave = [...this.told.keys()].filter((client) => !now.has(client));
+    const update = [...now.values()].filter((person) => {
+      const before = this.told.get(person.client);
+      return before !== undefined && before !== person;
+    });
+    if (join.length + leave.length + update.length === 0) return null;
+    this.told = now;
+    this.n += 1;
+    return { n: this.n, join, leave, update };
+  }
+}

@@ -1,0 +1,345 @@
+import { randomBytes } from "node:crypto";
+import type { Clock } from "../../shared/clock.ts";
+import type { RunErrorCode } from "../../shared/protocol/index.ts";
+import { fromFold, Timeline } from "../../shared/timeline/index.ts";
+import type { AgentRegistry } from "../agents/registry.ts";
+import type { AckRow, Batch, CommitResult, Loaded, Store, ThreadKey } from "../store/store.ts";
+import { endAbandonedRuns } from "./abandoned-runs.ts";
+import { AckMemory } from "./ack-memory.ts";
+import type { CommitTurn } from "./commit-turn.ts";
+import { fromRow } from "./input-record.ts";
+import { People } from "./people.ts";
+import { type Broadcast, Rejection } from "./port.ts";
+import { Responses } from "./responses.ts";
+import { threadInfo } from "./thread-info.ts";
+import { type LogPlace, Turn } from "./turn.ts";
+
+/** Entries between two writes of the stored fold: what loading a thread replays at most. */
+const FOLD_EVERY = 256;
+const READ_PAGE = 1_000;
+
+/** What a room is built on. */
+export type RoomHost = {
+  store: Store;
+  commits: CommitTurn;
+  agents: AgentRegistry;
+  clock: Clock;
+  publish(key: ThreadKey, broadcast: Broadcast): void;
+  /** Something a thread list shows has changed. */
+  changed(key: ThreadKey): void;
+  /** The room has nothing to do any more, for now. */
+  idle(room: Room): void;
+  /** The room has closed by itself: the store does not give it its thread back. */
+  gone(room: Room): void;
+  warn(what: string, details: object): void;
+};
+
+/** A piece of work in a room's turn; `done` is called when the turn is committed, and gives the answer. */
+type Work = {
+  prepare?: () => Promise<void>;
+  apply(turn: Turn): () => unknown;
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+};
+
+type CommitFailure = CommitResult & { ok: false };
+
+/** The turn that is being committed. */
+type Current = { turn: Turn; mark: string; work: { item: Work; done: () => unknown }[]; broken?: Error };
+
+const RESTARTED =
+  "The server was restarted while this run was under way. Send the message again to run it anew.";
+const NOT_STORED =
+  "The answer could not be stored, so the run was stopped. Send the message again to run it anew.";
+
+/**
+ * The live object of one thread ([L3], [L4]): a serial hub. Work comes into an inbox; once a turn all of it
+ * is applied to the timeline, committed as one batch, and only then answered and told to everybody. When a
+ * commit fails the room drops its memory and reads the store again; nobody was told anything.
+ */
+export class Room {
+  readonly key: ThreadKey;
+  readonly people = new People();
+  readonly responses: Responses;
+  readonly acks: AckMemory;
+  timeline = new Timeline();
+  place: LogPlace;
+  private readonly host: RoomHost;
+  private inbox: Work[] = [];
+  private current: Current | null = null;
+  private busy = false;
+  private sinceFold = 0;
+  private holds = 0;
+  /** Commits that failed since one did not. */
+  private failures = 0;
+  private storedUnfinished = false;
+  private cancelPeople: (() => void) | null = null;
+  /** Set when the room has left memory; work for it goes to a new one. */
+  closed = false;
+  /** Set before a shutdown: nothing is begun any more, and a failed commit is not tried in another way. */
+  stopping = false;
+  /** Whether the store knows the thread. */
+  exists = false;
+
+  private constructor(key: ThreadKey, host: RoomHost) {
+    this.key = key;
+    this.host = host;
+    this.acks = new AckMemory(host.store, host.clock, key);
+    this.place = { epoch: randomMark(), seq: 0, mark: "", generation: 0, ownerEpoch: 1 };
+    this.responses = new Responses({
+      key,
+      agents: host.agents,
+      clock: host.clock,
+      next: (work) => this.next(work),
+      warn: (what, details) => host.warn(what, { thread: key.thread, ...details }),
+    });
+  }
+
+  /**
+   * Brings a thread into memory; runs that a stopped server left running are ended, and queued inputs start.
+   * @throws whatever the store throws: a thread that cannot be read is refused, never shown empty
+   */
+  static async open(key: ThreadKey, host: RoomHost): Promise<Room> {
+    const room = new Room(key, host);
+    const loaded = await host.store.load(key);
+    if (loaded) await room.restore(loaded, "SERVER_RESTART", RESTARTED);
+    return room;
+  }
+
+  /**
+   * Does something in the next turn.
+   * @param apply changes the timeline through the turn; may throw a Rejection as long as it changed nothing.
+   *   What it returns is called when the turn is committed, and gives the result.
+   * @param prepare done before the turn, in order of arrival
+   * @returns the result
+   * @throws Rejection of `apply`, or store_failed
+   */
+  enqueue<T>(apply: (turn: Turn) => () => T, prepare?: () => Promise<void>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.inbox.push({
+        apply,
+        resolve: resolve as (value: unknown) => void,
+        reject,
+        ...(prepare && { prepare }),
+      });
+      if (!this.busy) this.host.commits.schedule(this);
+    });
+  }
+
+  /** As {@link enqueue}, for work of the room's own that nobody waits for. */
+  next(work: (turn: Turn) => void): void {
+    this.enqueue((turn) => {
+      work(turn);
+      return () => undefined;
+    }).catch((error: Error) =>
+      this.host.warn("work in a room failed", { thread: this.key.thread, error: error.message }),
+    );
+  }
+
+  /** Remembers the answer to a changing request with the turn's commit. */
+  giveAck(turn: Turn, row: AckRow): void {
+    turn.acks.push(row);
+    this.acks.keep(row);
+  }
+
+  /** Tells who is here, at most ten times a second ([W2]). */
+  peopleChanged(): void {
+    if (this.cancelPeople) return;
+    this.cancelPeople = this.host.clock.after(100, () => {
+      this.cancelPeople = null;
+      const change = this.people.takeChange();
+      if (!change) return;
+      this.host.publish(this.key, { kind: "people", ...change });
+      this.host.changed(this.key);
+    });
+  }
+
+  /** Whether nobody is here and nothing is under way. */
+  get unused(): boolean {
+    const { people, responses, inbox, holds } = this;
+    return !this.busy && inbox.length + people.size + holds === 0 && !responses.pending;
+  }
+
+  /** Whether the stored fold is behind. */
+  get unfolded(): boolean {
+    return this.sinceFold > 0;
+  }
+
+  /** Keeps the room in memory until the returned function is called. */
+  hold(): () => void {
+    this.holds += 1;
+    return () => {
+      this.holds -= 1;
+    };
+  }
+
+  /** Brings the stored fold up to date; the last turn before a room leaves memory. */
+  foldNow(): Promise<void> {
+    return this.enqueue((turn) => {
+      if (this.sinceFold > 0) turn.foldDue = true;
+      return () => undefined;
+    });
+  }
+
+  // ---- one turn: collect → commit → settle -------------------------------------------------------------
+
+  async collect(): Promise<Batch | null> {
+    this.busy = true;
+    const inbox = this.inbox;
+    this.inbox = [];
+    const turn = new Turn(this.timeline, this.host.clock.now());
+    const current: Current = { turn, mark: randomMark(), work: [] };
+    this.current = current;
+    const head = this.timeline.turns.head;
+    for (const item of inbox) {
+      try {
+        await item.prepare?.();
+      } catch (error) {
+        // Nothing of it is on the timeline yet: only this one request is lost.
+        this.warn("the store could not be read", error);
+        item.reject(notStored());
+        continue;
+      }
+      try {
+        current.work.push({ item, done: item.apply(turn) });
+      } catch (error) {
+        if (error instanceof Rejection) {
+          item.reject(error);
+          continue;
+        }
+        // Half of it may be on the timeline: nothing of this turn can be trusted.
+        return this.breakOff(current, inbox.slice(inbox.indexOf(item)), error);
+      }
+    }
+    this.sinceFold += turn.entries.length;
+    if (this.sinceFold >= FOLD_EVERY) turn.foldDue = true;
+    const { unfinished } = this;
+    try {
+      if (head !== this.timeline.turns.head || turn.foldDue) turn.setInfo(threadInfo(this.timeline, turn.at));
+      if (unfinished !== this.storedUnfinished) turn.setInfo({ unfinished });
+      this.storedUnfinished = unfinished;
+      return turn.batch(this.place, this.key, current.mark);
+    } catch (error) {
+      return this.breakOff(current, [], error);
+    }
+  }
+
+  settle(result: CommitResult | null): void {
+    const { turn, mark, work, broken } = this.current as Current;
+    this.current = null;
+    if (broken || (result && !result.ok)) {
+      const failed = broken ? { code: "failed" as const, error: broken } : result;
+      void this.startOver(failed as CommitFailure, work);
+      return;
+    }
+    if (result) this.failures = 0;
+    const after = this.place.seq;
+    const last = turn.entries.at(-1);
+    if (last) this.place = { ...this.place, seq: last.seq, mark };
+    if (turn.create) this.exists = true;
+    if (turn.foldDue) this.sinceFold = 0;
+    for (const committed of turn.committed) committed();
+    for (const { item, done } of work) {
+      try {
+        item.resolve(done());
+      } catch (error) {
+        item.reject(error as Error);
+      }
+    }
+    if (last) {
+      const { messages } = this.timeline;
+      const { reach } = messages;
+      messages.reach = Number.POSITIVE_INFINITY;
+      const json = turn.entries.map((entry) => entry.json);
+      const { seq } = last;
+      // Answers are promises and take a few microtasks to reach their sockets; entries come after them.
+      setImmediate(() => this.host.publish(this.key, { kind: "entries", after, seq, mark, json, reach }));
+    }
+    if (last || turn.create) this.host.changed(this.key);
+    this.goOn();
+  }
+
+  /** Whether a restart would find something to end or to begin. */
+  private get unfinished(): boolean {
+    return this.timeline.inputs.size + this.timeline.runs.size > 0;
+  }
+
+  private breakOff(current: Current, left: Work[], cause: unknown): null {
+    current.broken = cause instanceof Error ? cause : new Error(String(cause));
+    // What was not applied is refused with the rest: it may have been sent in view of what came before.
+    for (const item of left) current.work.push({ item, done: () => undefined });
+    return null;
+  }
+
+  private goOn(): void {
+    this.busy = false;
+    if (this.inbox.length > 0) this.host.commits.schedule(this);
+    else if (this.unused) this.host.idle(this);
+  }
+
+  /** [L4] The turn was not stored: back to what the store has, and tell those who waited. */
+  private async startOver(failure: CommitFailure, work: Current["work"]): Promise<void> {
+    this.failures += 1;
+    this.warn("a commit failed; the room starts over from the store", failure.error);
+    this.responses.drop();
+    this.acks.clear();
+    try {
+      if (failure.code === "fenced" || this.stopping) throw failure.error;
+      const loaded = await this.host.store.load(this.key);
+      if (this.exists && loaded?.epoch !== this.place.epoch) throw new Error("the log is another one now");
+      this.timeline = new Timeline();
+      this.storedUnfinished = false;
+      if (loaded) await this.restore(loaded, "STORE_FAILED", NOT_STORED);
+    } catch (error) {
+      this.closed = true;
+      this.warn("the room gives its thread up", error);
+      this.host.gone(this);
+      this.host.publish(this.key, { kind: "lost", reason: "The thread cannot be read at the moment." });
+      for (const item of this.inbox) item.reject(notStored());
+      this.inbox = [];
+    }
+    for (const { item } of work) item.reject(notStored());
+    if (this.closed) return;
+    // A store that goes on failing would be asked to end the same runs again and again, without a pause.
+    const tried = this.failures > 1 && this.inbox.length > 0;
+    if (tried) this.host.clock.after(Math.min(5_000, 50 * 2 ** this.failures), () => this.goOn());
+    else this.goOn();
+  }
+
+  private warn(what: string, error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error);
+    this.host.warn(what, { thread: this.key.thread, error: reason });
+  }
+
+  private async restore(loaded: Loaded, code: RunErrorCode, message: string): Promise<void> {
+    const { epoch, seq, mark, generation, ownerEpoch } = loaded;
+    this.place = { epoch, seq, mark: seq === 0 ? "" : mark, generation, ownerEpoch };
+    this.exists = true;
+    this.timeline = loaded.fold ? fromFold(loaded.fold) : new Timeline();
+    for (let at = this.timeline.seq; at < seq; at = this.timeline.seq) {
+      const entries = await this.host.store.read(this.key, at, READ_PAGE);
+      if (entries.length === 0) throw new Error(`the log ends at ${at} instead of ${seq}`);
+      for (const entry of entries) this.timeline.apply(entry);
+    }
+    this.sinceFold = seq - (loaded.fold?.seq ?? 0);
+    this.timeline.messages.reach = Number.POSITIVE_INFINITY;
+    const inputs = new Map(loaded.inputs.map((row) => [row.inputId, fromRow(row)]));
+    const inOrder = [...this.timeline.inputs.keys()].flatMap((id) => inputs.get(id) ?? []);
+    const running = inOrder.filter((record) => record.status === "running");
+    this.responses.queue.push(...inOrder.filter((record) => record.status === "queued"));
+    this.storedUnfinished = this.unfinished;
+    if (!this.storedUnfinished || this.stopping) return;
+    this.next((turn) => {
+      if (running.length + this.timeline.runs.size > 0) endAbandonedRuns(turn, running, code, message);
+      this.responses.startNext(turn);
+    });
+  }
+}
+
+function notStored(): Rejection {
+  return new Rejection("store_failed", "The server could not store this. Nothing was changed; try again.");
+}
+
+function randomMark(): string {
+  return randomBytes(9).toString("base64url");
+}

@@ -1,0 +1,341 @@
+import type { Clock } from "../../shared/clock.ts";
+import { Cursor, type Entry, type ThreadInfo } from "../../shared/protocol/index.ts";
+import { reachBelow, takeSnapshot } from "../../shared/timeline/index.ts";
+import type { AgentRegistry } from "../agents/registry.ts";
+import type { Store, ThreadKey } from "../store/store.ts";
+import { CommitTurn } from "./commit-turn.ts";
+import type { Broadcast, CatchUp, JoinReply, RoomsPort } from "./port.ts";
+import { Rejection } from "./port.ts";
+import { answerRequest, type RequestLimits } from "./requests.ts";
+import { Room, type RoomHost } from "./room.ts";
+
+/** What rooms are built on; times in ms, sizes in bytes. */
+export type RoomsOptions = {
+  store: Store;
+  agents: AgentRegistry;
+  clock: Clock;
+  limits: RequestLimits;
+  /** How long a room that nobody uses stays in memory. */
+  idleMs: number;
+  /** Told of what a person on call should know; never content. */
+  warn(what: string, details: object): void;
+};
+
+/** Entries a returning reader is sent at most before a snapshot is cheaper ([J3]). */
+const MAX_BEHIND = 5_000;
+const MAX_BEHIND_BYTES = 4 * 1024 * 1024;
+const READ_PAGE = 1_000;
+
+/** All rooms of this process: loaded once, unloaded when idle ([L4]). */
+export class Rooms implements RoomsPort {
+  private readonly options: RoomsOptions;
+  private readonly host: RoomHost;
+  private readonly rooms = new Map<string, Promise<Room>>();
+  private readonly listeners = new Map<string, Set<(broadcast: Broadcast) => void>>();
+  private readonly watchers = new Set<(key: ThreadKey) => void>();
+  private readonly live = new Map<string, Room>();
+  /** Rooms that wait to be unloaded, and since when they are idle. */
+  private readonly idleSince = new Map<Room, number>();
+  private stopping = false;
+
+  constructor(options: RoomsOptions) {
+    this.options = options;
+    this.host = {
+      ...options,
+      commits: new CommitTurn(options.store, options.clock),
+      publish: (key, broadcast) => {
+        for (const listener of this.listeners.get(mapKey(key)) ?? []) listener(broadcast);
+      },
+      changed: (key) => {
+        for (const watcher of this.watchers) watcher(key);
+      },
+      idle: (room) => this.unloadLater(room),
+      gone: (room) => this.forget(room),
+    };
+  }
+
+  /** Takes up what a stopped server left: runs are ended, queued inputs start ([R5]). */
+  async boot(): Promise<void> {
+    for (const key of await this.options.store.unfinished()) {
+      // One thread that cannot be read must not keep the server from starting; room() has said so.
+      const room = await this.room(key).catch(() => null);
+      if (room?.unused) this.unloadLater(room);
+    }
+  }
+
+  async join(request: Parameters<RoomsPort["join"]>[0]): Promise<JoinReply> {
+    const { key, caller, cursor, create, history } = request;
+    return this.within(key, async (room) => {
+      const usable = await this.usableCursor(room, cursor);
+      const standing = await room.enqueue((turn) => {
+        if (!room.exists && !turn.create) {
+          if (!create) throw new Rejection("not_found", "There is no such thread.");
+          turn.create = { epoch: room.place.epoch, at: turn.at };
+          turn.setInfo({ updatedAt: turn.at });
+        }
+        return () => {
+          room.people.join(caller.connection, { client: caller.client, user: caller.user });
+          room.peopleChanged();
+          return standAt(room, usable, history);
+        };
+      });
+      return this.reply(room, standing, history);
+    });
+  }
+
+  async leave({ key, connection }: { key: ThreadKey; connection: string }): Promise<void> {
+    // Only who is in memory can be left.
+    const room = this.live.get(mapKey(key));
+    if (!room?.people.leave(connection)) return;
+    room.peopleChanged();
+    if (room.unused) this.unloadLater(room);
+  }
+
+  async catchUp(request: Parameters<RoomsPort["catchUp"]>[0]): Promise<JoinReply> {
+    const { key, cursor, history } = request;
+    return this.within(key, async (room) => {
+      const usable = await this.usableCursor(room, cursor);
+      const standing = await room.enqueue(() => () => standAt(room, usable, history));
+      return this.reply(room, standing, history);
+    });
+  }
+
+  async request(request: Parameters<RoomsPort["request"]>[0]): Promise<Record<string, unknown>> {
+    const { agents, limits, clock } = this.options;
+    return this.within(request.key, (room) => {
+      if (!room.exists) throw new Rejection("not_found", "There is no such thread.");
+      return answerRequest(room, request.caller, request.frame, { agents, limits, now: () => clock.now() });
+    });
+  }
+
+  async presence(request: Parameters<RoomsPort["presence"]>[0]): Promise<void> {
+    const room = this.live.get(mapKey(request.key));
+    if (room?.people.setData(request.connection, request.data)) room.peopleChanged();
+  }
+
+  async threads({ tenant, query, ids }: Parameters<RoomsPort["threads"]>[0]): Promise<ThreadInfo[]> {
+    const rows = await this.options.store.threads({ tenant, limit: 200, ...query, ...(ids && { ids }) });
+    return rows.map((row) => {
+      const people = this.live.get(mapKey({ tenant, thread: row.id }))?.people.all() ?? [];
+      return {
+        ...row,
+        // Nobody has read marks yet, so nothing counts as unread.
+        unread: 0,
+        people: [...new Map(people.map(({ user }) => [user.id, user])).values()].slice(0, 20),
+      };
+    });
+  }
+
+  listen(key: ThreadKey, listener: (broadcast: Broadcast) => void): () => void {
+    const id = mapKey(key);
+    const set = this.listeners.get(id) ?? new Set();
+    this.listeners.set(id, set.add(listener));
+    return () => {
+      set.delete(listener);
+      if (set.size === 0 && this.listeners.get(id) === set) this.listeners.delete(id);
+    };
+  }
+
+  onThreadChange(listener: (key: ThreadKey) => void): () => void {
+    this.watchers.add(listener);
+    return () => this.watchers.delete(listener);
+  }
+
+  /** Whether any agent is at work. */
+  get running(): boolean {
+    return [...this.live.values()].some((room) => room.responses.busy);
+  }
+
+  /** Ends all runs with a reason people can read, writes the folds and lets go of every room. */
+  async close(): Promise<void> {
+    this.stopping = true;
+    const opened = await Promise.allSettled(this.rooms.values());
+    await Promise.all(opened.map((one) => (one.status === "fulfilled" ? this.end(one.value) : null)));
+    await this.host.commits.settled();
+    this.rooms.clear();
+    this.live.clear();
+  }
+
+  private async end(room: Room): Promise<void> {
+    const message =
+      "The server was stopped while this run was under way. Send the message again to run it anew.";
+    room.stopping = true;
+    // The queue stays in the store: it starts at the next boot.
+    room.next((turn) => {
+      room.responses.queue.length = 0;
+      room.responses.failAll(turn, "SERVER_RESTART", message);
+    });
+    await room.foldNow().catch(() => {});
+    room.closed = true;
+  }
+
+  /** Runs something with the thread's room; when that left memory in between, with the new one. */
+  private async within<T>(key: ThreadKey, work: (room: Room) => Promise<T>): Promise<T> {
+    if (this.stopping)
+      throw new Rejection("store_failed", "The server is stopping. Nothing was changed; try again.");
+    const room = await this.room(key);
+    if (room.closed) return this.within(key, work);
+    const release = room.hold();
+    try {
+      return await work(room);
+    } finally {
+      release();
+      if (room.unused) this.unloadLater(room);
+    }
+  }
+
+  private room(key: ThreadKey): Promise<Room> {
+    const id = mapKey(key);
+    const known = this.rooms.get(id);
+    if (known) return known;
+    const opening = Room.open(key, this.host).then(
+      (room) => {
+        this.live.set(id, room);
+        return room;
+      },
+      (error: Error) => {
+        this.rooms.delete(id);
+        this.options.warn("a thread cannot be read", { thread: key.thread, error: error.message });
+        throw new Rejection("store_failed", "The thread cannot be read at the moment. Try again later.");
+      },
+    );
+    this.rooms.set(id, opening);
+    return opening;
+  }
+
+  private unloadLater(room: Room): void {
+    if (room.closed || this.stopping) return;
+    const { clock, idleMs } = this.options;
+    const known = this.idleSince.has(room);
+    this.idleSince.set(room, clock.now());
+    if (known) return;
+    // Of a thread that does not exist nothing is worth keeping: asking for many must not fill the memory.
+    const ms = room.exists ? idleMs : 0;
+    const look = () => {
+      const left = (this.idleSince.get(room) as number) + ms - clock.now();
+      if (left > 0 && room.unused) return void clock.after(left, look);
+      this.idleSince.delete(room);
+      this.unload(room);
+    };
+    clock.after(ms, look);
+  }
+
+  private unload(room: Room): void {
+    if (room.closed || !room.unused) return;
+    if (room.exists && room.unfolded) {
+      // Whoever comes in while the fold is written keeps the room.
+      room.foldNow().then(
+        () => this.unload(room),
+        () => this.unloadLater(room),
+      );
+      return;
+    }
+    // There is no await between the look and the removal, and later comers find it closed.
+    room.closed = true;
+    this.forget(room);
+  }
+
+  private forget(room: Room): void {
+    const id = mapKey(room.key);
+    if (this.live.get(id) !== room) return;
+    this.live.delete(id);
+    this.rooms.delete(id);
+  }
+
+  /** [C2], [C3] The cursor when the log has its seq, written by the commit it names. */
+  private async usableCursor(room: Room, given: unknown): Promise<Cursor | null> {
+    const parsed = Cursor.safeParse(given);
+    if (!parsed.success) return null;
+    const cursor = parsed.data;
+    const { epoch, seq, mark } = room.place;
+    if (cursor.epoch !== epoch || !Number.isInteger(cursor.seq) || cursor.seq < 0) return null;
+    if (cursor.seq === 0) return cursor.mark === "" ? cursor : null;
+    if (cursor.seq === seq) return cursor.mark === mark ? cursor : null;
+    return (await this.options.store.mark(room.key, cursor.seq)) === cursor.mark ? cursor : null;
+  }
+
+  private async reply(room: Room, standing: Standing, history: number): Promise<JoinReply> {
+    const { cursor, place, people } = standing;
+    const { seq, mark } = place;
+    let { snapshot } = standing;
+    if (cursor && !snapshot) {
+      const items = await this.behind(room, cursor.seq, seq);
+      if (items && !items.some((entry) => standing.reaches(entry))) {
+        const { window } = standing;
+        const catchUp: CatchUp = { kind: "entries", after: cursor.seq, seq, mark, items, window };
+        return { ...place, recovered: true, role: "editor", catchUp, people };
+      }
+    }
+    snapshot ??= (await room.enqueue(() => () => standAt(room, null, history))).snapshot;
+    if (!snapshot) throw new Error("unreachable: standing without a cursor has a snapshot");
+    const { epoch, seq: at, mark: of } = snapshot.snapshot;
+    const generation = place.generation;
+    return {
+      epoch,
+      seq: at,
+      mark: of,
+      generation,
+      recovered: false,
+      role: "editor",
+      catchUp: snapshot,
+      people,
+    };
+  }
+
+  /** The entries in (after, seq]; `null` when they are more than a snapshot is worth. */
+  private async behind(room: Room, after: number, seq: number): Promise<Entry[] | null> {
+    if (seq - after > MAX_BEHIND) return null;
+    const items: Entry[] = [];
+    let bytes = 0;
+    for (let at = after; at < seq; ) {
+      const page = await this.options.store.read(room.key, at, Math.min(READ_PAGE, seq - at));
+      if (page.length === 0) return null;
+      for (const entry of page) bytes += JSON.stringify(entry).length;
+      if (bytes > MAX_BEHIND_BYTES) return null;
+      items.push(...page);
+      at = (page.at(-1) as Entry).seq;
+    }
+    return items;
+  }
+}
+
+/** Where a reader stands at the moment a room's turn is settled. */
+type Standing = {
+  cursor: Cursor | null;
+  place: { epoch: string; seq: number; mark: string; generation: number };
+  people: JoinReply["people"];
+  /** Taken at once when there is no cursor: later the timeline may be ahead of what is committed. */
+  snapshot: (CatchUp & { kind: "snapshot" }) | null;
+  /** Place of the oldest message that a reader with a cursor holds for certain. */
+  window: number;
+  /** Whether an entry changes a message older than that. */
+  reaches: (entry: Entry) => boolean;
+};
+
+function standAt(room: Room, cursor: Cursor | null, history: number): Standing {
+  const { epoch, seq, mark, generation } = room.place;
+  const place = { epoch, seq, mark, generation };
+  const people = { n: room.people.n, all: room.people.all() };
+  const { timeline } = room;
+  const windowAt = (index: number) =>
+    (index > 0 ? timeline.slots[index]?.place : undefined) ?? Number.NEGATIVE_INFINITY;
+  if (cursor && cursor.seq <= seq) {
+    // What it has grown by since its snapshot is not known here; the newest `history` messages it has.
+    const window = windowAt(timeline.slots.length - history);
+    return { cursor, place, people, snapshot: null, window, reaches: reachBelow(timeline, window) };
+  }
+  const snapshot = takeSnapshot(timeline, { thread: room.key.thread, epoch, seq, mark }, history);
+  const window = windowAt(snapshot.before);
+  return {
+    cursor: null,
+    place,
+    people,
+    snapshot: { kind: "snapshot", snapshot, window },
+    window,
+    reaches: () => false,
+  };
+}
+
+function mapKey({ tenant, thread }: ThreadKey): string {
+  return `${tenant}\n${thread}`;
+}

@@ -1,0 +1,80 @@
+import { MessageSchema } from "@ag-ui/core/schemas";
+import { Id, type Message } from "../../shared/protocol/index.ts";
+import { renamed } from "../run/unify-encrypted.ts";
+import { isId } from "../store/verdict.ts";
+import { Rejection } from "./port.ts";
+
+type Part = Record<string, unknown>;
+
+/**
+ * Checks messages a person submits and puts the server's stamp on them ([S2], [S3]): `name` and
+ * `metadata.cothread.user` are the server's, whatever the client wrote there.
+ * @param messages as they came
+ * @param user who submits
+ * @param maxBytes per message, as JSON
+ * @throws Rejection bad_message naming the message and what is wrong; too_big
+ */
+export function stampMessages(
+  messages: readonly unknown[],
+  user: { id: string; name: string },
+  maxBytes: number,
+): Message[] {
+  return messages.map((message, i) => {
+    const parsed = MessageSchema.safeParse(upgraded(renamed(message)));
+    if (!parsed.success) {
+      const issue = parsed.error.issues[0];
+      throw bad(i, `${issue?.path.join(".") || "message"}: ${issue?.message ?? "invalid"}`);
+    }
+    const given = parsed.data;
+    if (given.role !== "user") throw bad(i, `role must be "user", not "${given.role}"`);
+    if (!Id.safeParse(given.id).success || !isId(given.id))
+      throw bad(i, "id must be 1 to 256 whole characters without control characters");
+    const { id, content, encryptedValue, metadata } = given;
+    const stamped: Message = {
+      id,
+      role: "user",
+      content,
+      name: user.name,
+      ...(encryptedValue !== undefined && { encryptedValue }),
+      metadata: { ...metadata, cothread: { ...own(metadata?.cothread), user } },
+    };
+    if (Buffer.byteLength(JSON.stringify(stamped)) > maxBytes)
+      throw new Rejection("too_big", `Message ${i + 1} is over the limit of ${maxBytes} bytes.`, {
+        limit: maxBytes,
+      });
+    return stamped;
+  });
+}
+
+function own(value: unknown): object {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
+}
+
+function bad(index: number, what: string): Rejection {
+  return new Rejection("bad_message", `Message ${index + 1} is not valid: ${what}.`);
+}
+
+/** Legacy `binary` content parts become the media part of their type (AGUI-RULES: names differ). */
+function upgraded(message: unknown): unknown {
+  const content = (message as { content?: unknown } | null)?.content;
+  if (!Array.isArray(content)) return message;
+  return {
+    ...(message as object),
+    content: content.map((part: Part) => (part?.type === "binary" ? media(part) : part)),
+  };
+}
+
+function media({ mimeType, data, url, id, filename }: Part): Part {
+  const kind = String(mimeType).split("/")[0] ?? "";
+  const source =
+    data !== undefined
+      ? { type: "data", value: data, mimeType }
+      : url !== undefined
+        ? { type: "url", value: url, mimeType }
+        : { type: "file", value: id, mimeType };
+  return {
+    type: ["image", "audio", "video"].includes(kind) ? kind : "document",
+    source,
+    ...(filename !== undefined && { metadata: { filename } }),
+  };
+}

@@ -1,0 +1,122 @@
+import { setImmediate } from "node:timers/promises";
+import { AbstractAgent, CompatibilityBoundary, HttpAgent, type Middleware } from "@ag-ui/client";
+import type { BaseEvent, RunAgentInput } from "@ag-ui/core";
+import { defer, from, isObservable, map, type Observable } from "rxjs";
+import type { Clock } from "../../shared/clock.ts";
+import type { Agent, AgentContext, EventSource } from "../agents/agent.ts";
+import type { RegisteredAgent } from "../agents/registry.ts";
+import { RunFailure } from "./failure.ts";
+import { guardHttp, type HttpStage } from "./http-guard.ts";
+
+/** One call of an agent: its raw events, how far the transport is, and how to stop it. */
+export type AgentCall = {
+  /** Cold; the agent is called on subscription. Already through the stock compatibility boundary. */
+  events: Observable<BaseEvent>;
+  /** Absent for agents in this process. */
+  http?: HttpStage;
+  /** Stops the agent's work; the HTTP request of a remote one is aborted. */
+  abort(): void;
+};
+
+/**
+ * Prepares one call of an agent, whatever its kind, so that all kinds look alike from here on.
+ * @param registered the agent with its settings
+ * @param input what it is given; it may keep and change this object
+ * @param context second argument of agents in this process
+ */
+export function callAgent(
+  registered: RegisteredAgent,
+  input: RunAgentInput,
+  context: Omit<AgentContext, "signal">,
+  clock: Clock,
+): AgentCall {
+  const abort = new AbortController();
+  const { agent, name } = registered;
+  const plain = map((event: BaseEvent) => detached(event, name));
+  if (!(agent instanceof AbstractAgent)) {
+    const run = () => open(agent, input, { ...context, signal: abort.signal }).pipe(plain);
+    return { events: throughBoundary([], run, input), abort: () => abort.abort() };
+  }
+  // Stock agents keep messages, state and an abort controller for one conversation: each run gets its own.
+  const own = agent.clone() as AbstractAgent;
+  own.threadId = input.threadId;
+  const http = own instanceof HttpAgent ? guardHttp(own, registered, clock) : undefined;
+  if (own instanceof HttpAgent) own.abortController = new AbortController();
+  const run = (i: RunAgentInput) => (http ? own.run(i) : from(own.run(i)).pipe(plain));
+  const middlewares = middlewaresOf(own);
+  const events = throughBoundary(middlewares, run, input);
+  return {
+    // Middlewares are code of this process too.
+    events: middlewares.length > 0 ? events.pipe(plain) : events,
+    ...(http && { http }),
+    abort: () => own.abortRun(),
+  };
+}
+
+function open(
+  agent: Exclude<Agent, AbstractAgent>,
+  input: RunAgentInput,
+  context: AgentContext,
+): Observable<BaseEvent> {
+  let source: EventSource = typeof agent === "function" ? agent(input, context) : agent.run(input, context);
+  if (typeof source === "function" && !isObservable(source)) source = source();
+  if (!isObservable(source) && isIterable(source)) return from(paced(source));
+  return from(source as Observable<BaseEvent>);
+}
+
+function isIterable(source: unknown): source is AsyncIterable<BaseEvent> {
+  return typeof source === "object" && source !== null && Symbol.asyncIterator in source;
+}
+
+/** How long a generator that never waits for anything may go on before others get their turn, ms. */
+const SLICE_MS = 5;
+
+// A generator that has all of its events at hand goes on without ever letting the event loop turn: nothing
+// would be sent or stored before it is through, and nobody could stop it.
+async function* paced(source: AsyncIterable<BaseEvent>): AsyncIterable<BaseEvent> {
+  let since = performance.now();
+  for await (const event of source) {
+    yield event;
+    if (performance.now() - since < SLICE_MS) continue;
+    await setImmediate();
+    since = performance.now();
+  }
+}
+
+// Agents in this process may go on changing an object they have sent. What is logged, sent and folded must
+// be one and the same JSON value.
+function detached(event: BaseEvent, agent: string): BaseEvent {
+  let copy: unknown;
+  try {
+    copy = JSON.parse(JSON.stringify(event) ?? "null");
+  } catch (error) {
+    throw new RunFailure("AGENT_INVALID", `${agent} sent a value that JSON cannot hold.`, error);
+  }
+  if (typeof (copy as { type?: unknown } | null)?.type === "string") return copy as BaseEvent;
+  throw new RunFailure(
+    "AGENT_INVALID",
+    `${agent} sent something that is not an AG-UI event: it has no type.`,
+  );
+}
+
+/** The chain `AbstractAgent.runAgent` builds: the agent's middlewares, the compatibility boundary innermost. */
+function throughBoundary(
+  middlewares: Middleware[],
+  run: (input: RunAgentInput) => Observable<BaseEvent>,
+  input: RunAgentInput,
+): Observable<BaseEvent> {
+  return defer(() => {
+    const innermost = { run } as AbstractAgent;
+    const chain = [...middlewares, new CompatibilityBoundary()].reduceRight(
+      (next, middleware) => ({ run: (i: RunAgentInput) => middleware.run(i, next) }) as AbstractAgent,
+      innermost,
+    );
+    return chain.run(input);
+  });
+}
+
+// `use()` keeps them in a field that the types call private; without them an agent would behave otherwise
+// here than when its owner runs it.
+function middlewaresOf(agent: AbstractAgent): Middleware[] {
+  return (agent as unknown as { middlewares?: Middleware[] }).middlewares ?? [];
+}
