@@ -77,8 +77,8 @@ export async function recordedAgent(
   };
 }
 
-/** The stream as this agent would send it for an input. */
-function rewritten(stream: readonly AGUIEvent[], { threadId, runId }: RunAgentInput): AGUIEvent[] {
+/** A recorded stream as its agent would send it for an input: thread and first run are those of the input. */
+export function rewritten(stream: readonly AGUIEvent[], { threadId, runId }: RunAgentInput): AGUIEvent[] {
   const first = stream.find((event) => (event.type as string) === "RUN_STARTED")?.runId;
   return structuredClone(stream).map((event) => {
     const changed = { ...event } as AGUIEvent;

@@ -2,7 +2,7 @@ import { onTestFinished } from "vitest";
 import type { Agent, AgentOptions } from "../../server/agents/agent.ts";
 import { AgentRegistry } from "../../server/agents/registry.ts";
 import { type CothreadServer, createServer, type ServerOptions } from "../../server/index.ts";
-import type { Caller, Rejection, RoomRequest } from "../../server/room/port.ts";
+import type { Broadcast, Caller, Rejection, RoomRequest } from "../../server/room/port.ts";
 import { Rooms } from "../../server/room/rooms.ts";
 import { openMemory } from "../../server/store/memory.ts";
 import type { Store, ThreadKey } from "../../server/store/store.ts";
@@ -57,15 +57,15 @@ export class TestRooms {
   }
 
   /** A person with one connection in one thread. */
-  async join(thread: string, name = "Ana", more: { cursor?: unknown; history?: number } = {}) {
+  async join(
+    thread: string,
+    name = "Ana",
+    more: { cursor?: unknown; history?: number; client?: string } = {},
+  ): Promise<TestReader> {
     this.n += 1;
-    const connection = `c${this.n}`;
-    const caller: Caller = {
-      tenant: "default",
-      user: { id: `guest:${name.toLowerCase()}`, name },
-      client: `client-${name.toLowerCase()}`,
-      connection,
-    };
+    const { client = `client-${name.toLowerCase()}` } = more;
+    const user = { id: `guest:${name.toLowerCase()}`, name };
+    const caller: Caller = { tenant: "default", user, client, connection: `c${this.n}` };
     return TestReader.join(this.rooms, { tenant: "default", thread }, caller, more);
   }
 }
@@ -73,6 +73,7 @@ export class TestRooms {
 /** One reader of a thread, with what it has been told. */
 export class TestReader {
   readonly entries: Entry[] = [];
+  readonly people: (Broadcast & { kind: "people" })[] = [];
   readonly lost: string[] = [];
   readonly caller: Caller;
   readonly key: ThreadKey;
@@ -89,6 +90,7 @@ export class TestReader {
     this.caller = caller;
     this.stop = rooms.listen(key, (broadcast) => {
       if (broadcast.kind === "lost") this.lost.push(broadcast.reason);
+      if (broadcast.kind === "people") this.people.push(broadcast);
       if (broadcast.kind !== "entries") return;
       this.entries.push(...broadcast.json.map((json) => JSON.parse(json) as Entry));
       const waiting = this.waiting;

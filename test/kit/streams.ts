@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import type { AGUIEvent, Json, JsonPatch, Metadata } from "../../shared/protocol/index.ts";
-import { type Choice, OPS, StreamWriter } from "./stream-writer.ts";
+import { type Choice, OPS } from "./stream-pen.ts";
+import { StreamWriter } from "./stream-writer.ts";
 
 const KEYS = ["a", "b", "x/y", "m~n"];
 
@@ -67,11 +68,12 @@ const choice: fc.Arbitrary<Choice> = fc.record({
  * Legal AG-UI streams of several runs, as they come off the wire (chunks not expanded): everything the
  * protocol has, in any order it allows, ids used again where it allows that. Left out is what makes an AG-UI
  * client hold two messages of one id, which no log of ours does.
- * @param size how many steps at most; a step is one to ten events
+ * @param size how many steps at most; a step is one event or a few
+ * @param prefix what all ids begin with
  */
-export function streams(size: number): fc.Arbitrary<AGUIEvent[]> {
+export function streams(size: number, prefix = ""): fc.Arbitrary<AGUIEvent[]> {
   return fc.array(choice, { minLength: 1, maxLength: size, size: "max" }).map((choices) => {
-    const writer = new StreamWriter();
+    const writer = new StreamWriter(prefix);
     for (const next of choices) writer.take(next);
     return writer.end();
   });

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { HttpAgent } from "@ag-ui/client";
@@ -60,11 +61,7 @@ export class UpstreamCall {
     let written = 0;
     while (written < most && !this.response.destroyed) {
       written += piece.length;
-      if (!this.response.write(piece))
-        await new Promise<void>((more) => {
-          this.response.once("drain", more);
-          this.response.once("close", more);
-        });
+      if (!this.response.write(piece)) await Promise.race([once(this.response, "drain"), this.closed]);
     }
     return written;
   }

@@ -1,0 +1,208 @@
+import type { Clock } from "../shared/clock.ts";
+import type { Cursor, DownFrameOf, Entry, Role } from "../shared/protocol/index.ts";
+import { fromSnapshot } from "../shared/timeline/snapshot.ts";
+import type { Timeline } from "../shared/timeline/timeline.ts";
+import { type Backoff, backoffMs } from "./backoff.ts";
+import { CothreadError } from "./cothread-error.ts";
+import type { Answer } from "./requests.ts";
+import { createTimer } from "./timer.ts";
+
+/**
+ * - `out`: not joined
+ * - `asked`: a join is under way; what arrives belongs to an older one
+ * - `snapshot`: joined, and a snapshot is on its way
+ * - `replay`: joined, and the entries missed meanwhile are on their way
+ * - `live`: has everything the server has
+ * - `failed`: given up
+ */
+export type Phase = "out" | "asked" | "snapshot" | "replay" | "live" | "failed";
+
+/** Joins in a row that may fail, or turn out useless, before the thread is given up. */
+export const JOIN_ATTEMPTS = 8;
+/** From this one on the client no longer trusts its cursor and asks for a snapshot. */
+const DISTRUST = 3;
+/** Time from a join to everything that was missed, ms. */
+export const JOIN_MS = 60_000;
+
+type Joined = Omit<DownFrameOf<"joined">, "type" | "ref">;
+
+export interface ThreadSyncOptions {
+  thread: string;
+  clock: Clock;
+  random: () => number;
+  backoff: Backoff;
+  /** Sends a join; see `Requests.ask`. */
+  ask(frame: { type: "join"; thread: string; cursor?: Cursor }, answered: (answer: Answer) => void): void;
+  /** Phase, error or content changed. */
+  changed(): void;
+  joined(): void;
+  /** The log is another one than before. */
+  replaced(): void;
+  snapshot(): void;
+  /** Entries that were just applied. */
+  entries(items: Entry[]): void;
+}
+
+/**
+ * Keeps one thread's timeline equal to the server's: joins, recovers by cursor, applies every entry once.
+ * Whatever does not fit makes it join again, with growing waits and at most {@link JOIN_ATTEMPTS} times in a
+ * row, so that a broken server shows as an error and not as endless loading.
+ */
+export interface ThreadSync {
+  readonly phase: Phase;
+  /** Whether frames of this thread are to be applied and changes may be sent. */
+  readonly joined: boolean;
+  readonly timeline: Timeline | null;
+  readonly cursor: Cursor | null;
+  readonly role: Role | undefined;
+  /** Why it is not live; stands while it is still trying. */
+  readonly error: CothreadError | undefined;
+  /** Joins, with the cursor when there is one; former failures are forgotten. */
+  join(): void;
+  /** The connection is gone, or the thread was left. What was learnt stays. */
+  out(): void;
+  /** A `snapshot` frame while joined; it replaces everything, whenever it comes. */
+  onSnapshot(frame: DownFrameOf<"snapshot">): void;
+  /** An `entries` frame while joined; it must begin where the last one ended. */
+  onEntries(frame: DownFrameOf<"entries">): void;
+}
+
+/** Makes a {@link ThreadSync}; it is out. */
+export function createThreadSync(options: ThreadSyncOptions): ThreadSync {
+  const { thread, clock, random, backoff, changed } = options;
+  const timer = createTimer(clock);
+  let phase: Phase = "out";
+  let timeline: Timeline | null = null;
+  let cursor: Cursor | null = null;
+  /** Identity of the log that `timeline` is of; outlives a cursor that is no longer trusted. */
+  let epoch: string | undefined;
+  let role: Role | undefined;
+  let error: CothreadError | undefined;
+  /** Tells the present join from older ones. */
+  let turn = 0;
+  /** Joins in a row that led to nothing. */
+  let trouble = 0;
+  /** What the server had when it answered the join. */
+  let target = 0;
+
+  const stop = (next: Phase) => {
+    phase = next;
+    turn += 1;
+    timer.clear();
+    changed();
+  };
+
+  const fail = (why: CothreadError) => {
+    error = why;
+    stop("failed");
+  };
+
+  const ask = () => {
+    stop("asked");
+    const mine = turn;
+    timer.set(JOIN_MS, () =>
+      again(new CothreadError("timeout", "The server did not send the thread in time.", true)),
+    );
+    options.ask({ type: "join", thread, ...(cursor && { cursor }) }, (answer) => {
+      if (mine !== turn) return;
+      if (answer.ok) onJoined(answer.fields as Joined);
+      // The next welcome joins again.
+      else if (answer.error.code === "offline") stop("out");
+      else if (answer.error.retry) again(answer.error);
+      else fail(answer.error);
+    });
+  };
+
+  /** Joins again, after a wait unless it is the first time. */
+  const again = (why: CothreadError, atOnce = false) => {
+    trouble += 1;
+    if (trouble > JOIN_ATTEMPTS) return fail(why);
+    if (trouble >= DISTRUST) cursor = null;
+    if (atOnce) return ask();
+    error = why;
+    stop("out");
+    timer.set(backoffMs(backoff, trouble - 1, random), ask);
+  };
+
+  const unreadable = (cause: unknown) => {
+    cursor = null;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    again(new CothreadError("bad_frame", `What the server sent cannot be read here: ${reason}.`, true));
+  };
+
+  const live = () => {
+    phase = "live";
+    error = undefined;
+    timer.clear();
+  };
+
+  const onJoined = (frame: Joined) => {
+    role = frame.role;
+    target = frame.seq;
+    if (!frame.recovered) phase = "snapshot";
+    else if (!cursor || cursor.epoch !== frame.epoch)
+      return unreadable("it recovers what this client never had");
+    else if (cursor.seq < frame.seq) phase = "replay";
+    else live();
+    options.joined();
+  };
+
+  return {
+    get phase() {
+      return phase;
+    },
+    get joined() {
+      return phase === "snapshot" || phase === "replay" || phase === "live";
+    },
+    get timeline() {
+      return timeline;
+    },
+    get cursor() {
+      return cursor;
+    },
+    get role() {
+      return role;
+    },
+    get error() {
+      return error;
+    },
+    join() {
+      trouble = 0;
+      error = undefined;
+      ask();
+    },
+    out() {
+      stop("out");
+    },
+    onSnapshot(frame) {
+      try {
+        timeline = fromSnapshot(frame);
+      } catch (cause) {
+        return unreadable(cause);
+      }
+      if (epoch !== undefined && epoch !== frame.epoch) options.replaced();
+      epoch = frame.epoch;
+      cursor = { epoch, seq: frame.seq, mark: frame.mark };
+      live();
+      options.snapshot();
+    },
+    onEntries(frame) {
+      if (phase === "snapshot" || !timeline || !cursor) return;
+      const { after, seq, mark, items } = frame;
+      if (after !== cursor.seq) {
+        const why = new CothreadError("bad_frame", "Something the server sent is missing here.", true);
+        return again(why, trouble === 0);
+      }
+      try {
+        for (const entry of items) timeline.apply(entry);
+      } catch (cause) {
+        return unreadable(cause);
+      }
+      // Only what moves on counts: a frame of nothing must not make endless joins look like progress.
+      if (seq > after) trouble = 0;
+      cursor = { epoch: cursor.epoch, seq, mark };
+      if (seq >= target) live();
+      options.entries(items);
+    },
+  };
+}

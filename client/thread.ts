@@ -1,0 +1,169 @@
+import type { EarlierAck, SubmitAck, UpFrameOf } from "../shared/protocol/index.ts";
+import { addEarlier } from "../shared/timeline/snapshot.ts";
+import { CothreadError } from "./cothread-error.ts";
+import { makeId } from "./identity.ts";
+import { type InputContent, inputMessages } from "./input-messages.ts";
+import { promised } from "./requests.ts";
+import { withSnapshotFields } from "./snapshot-fields.ts";
+import type { ThreadCore, ThreadEvents } from "./thread-core.ts";
+import type { ThreadUpdate } from "./thread-host.ts";
+import type { MessageAbout, MessageView, ThreadSnapshot } from "./thread-snapshot.ts";
+
+/** What goes along with an input; see the frame `submit`. */
+export type SendOptions = Pick<
+  UpFrameOf<"submit">,
+  "agent" | "policy" | "runId" | "tools" | "context" | "forwardedProps"
+> & {
+  /** Names the input: sent again under the same id it is the same input. Made when absent. */
+  inputId?: string;
+};
+
+/**
+ * One thread, kept equal to the server's. It is joined from the first hold until two seconds after the last
+ * release. Its values, those of {@link ThreadSnapshot}, are immutable; what did not change keeps its identity.
+ */
+export interface Thread extends ThreadSnapshot {
+  /** Everything at this moment, as one object; the same one until something changes. */
+  readonly snapshot: ThreadSnapshot;
+  /**
+   * Resolves when the thread is live for the first time. Rejects with a CothreadError when it cannot be had,
+   * or is left before; a new promise then stands for the next attempt.
+   */
+  readonly ready: Promise<void>;
+  /** Ids of `messages`; the same array as long as none comes, goes or moves. */
+  readonly messageIds: readonly string[];
+
+  /** A message of the conversation with what is known about it; the same object until it changes. */
+  view(messageId: string): MessageView | undefined;
+  /** Author, time, run and progress of a message; `undefined` when it is not in the conversation. */
+  about(messageId: string): MessageAbout | undefined;
+  /** Calls the listener whenever something changed, once for each frame. Returns the way out. */
+  subscribe(listener: () => void): () => void;
+  /** Listens to one kind of happening; see {@link ThreadEvents}. Returns the way out. */
+  on<K extends keyof ThreadEvents>(name: K, listener: (...args: ThreadEvents[K]) => void): () => void;
+
+  /**
+   * Submits an input that an agent shall answer. Its messages show at once as pending; offline they wait for
+   * the connection.
+   * @param content text, a message, or several
+   * @returns the server's ack: where the input stands. Rejects with a CothreadError when the input is refused;
+   *   it then shows as failed, with `retry()`
+   */
+  send(content: InputContent, options?: SendOptions): Promise<SubmitAck>;
+  /** Writes a message that starts nothing; the next run gets it. Otherwise like {@link send}. */
+  note(content: InputContent, options?: Pick<SendOptions, "inputId">): Promise<SubmitAck>;
+  /**
+   * Takes an input back that is queued, that failed, or that was not sent yet. Rejects with `gone` when it
+   * runs already.
+   */
+  withdraw(inputId: string): Promise<void>;
+  /**
+   * Stops a run; what it has written stays. Rejects with `not_running` when there is nothing to stop.
+   * @param runId default: the run that began last, or the one an input is about to start
+   */
+  cancel(runId?: string): Promise<void>;
+  /** Renames or archives the thread, or changes its settings or members. */
+  update(change: ThreadUpdate): Promise<void>;
+  /**
+   * Fetches messages before the first one that is here; `before` counts them. Calls that overlap are one.
+   * @param limit how many, 1 to 1000; default 100
+   * @returns how many came; 0 when there are none, or when everything was replaced meanwhile. Rejects with
+   *   `offline` when there is no connection
+   */
+  earlier(limit?: number): Promise<number>;
+  /** Tells the others that this person is typing; `true` ends by itself after six seconds. */
+  setTyping(typing: boolean): void;
+  /** Tells the others something about this client: at most 4 KB of JSON, replaces what was told before. */
+  setPresence(data: Record<string, unknown>): void;
+  /** Tries again after `status` became `failed`. */
+  retry(): void;
+
+  /** Keeps the thread joined until the returned function is called. */
+  hold(): () => void;
+  /** Ends one hold, that of `client.thread()`. */
+  release(): void;
+}
+
+const PAGE = 100;
+const PAGE_TRIES = 3;
+
+/** Makes the public face of a thread. */
+export function createThread(core: Omit<ThreadCore, "thread">): Thread {
+  const { id, host, sync, pending, views, emitter, held, snapshot: now } = core;
+  const newId = () => makeId(host.random);
+  let paging: Promise<number> | undefined;
+
+  const submit = (content: InputContent, options: SendOptions = {}, start?: { start: false }) => {
+    const { inputId = newId(), ...rest } = options;
+    const messages = inputMessages(content, newId);
+    const frame = { type: "submit" as const, thread: id, inputId, messages, ...rest, ...start };
+    return pending.submit(frame, messages, host.me(), host.clock.now());
+  };
+
+  const page = (limit: number, tries: number): Promise<number> => {
+    const { timeline } = sync;
+    const first = () => timeline?.slots[0]?.message.id;
+    const before = first();
+    if (!timeline?.before || before === undefined) return Promise.resolve(0);
+    return new Promise((resolve, reject) => {
+      host.requests.ask(JSON.stringify({ type: "earlier", thread: id, before, limit }), (answer) => {
+        if (!answer.ok) return reject(answer.error);
+        const earlier = answer.fields as EarlierAck;
+        // What the page would stand before is gone, or was moved.
+        if (sync.timeline !== timeline || first() !== before) return resolve(0);
+        // Entries that this page lacks have passed already.
+        if (earlier.seq < timeline.seq && tries > 1) return resolve(page(limit, tries - 1));
+        addEarlier(timeline, earlier, earlier.seq);
+        core.changed();
+        resolve(earlier.messages.length);
+      });
+    });
+  };
+
+  return withSnapshotFields(now, {
+    get snapshot() {
+      return now();
+    },
+    get ready() {
+      return core.ready.promise;
+    },
+    get messageIds() {
+      return views.ids();
+    },
+    view: views.view,
+    about: (messageId: string) => views.view(messageId)?.about,
+    subscribe: (listener: () => void) => emitter.on("change", listener),
+    on: emitter.on,
+    send: (content: InputContent, options?: SendOptions) => submit(content, options),
+    note: (content: InputContent, options?: SendOptions) => submit(content, options, { start: false }),
+    withdraw(inputId: string) {
+      if (pending.takeBack(inputId)) return Promise.resolve();
+      return core.change({ type: "withdraw", thread: id, key: newId(), inputId });
+    },
+    cancel(runId?: string) {
+      const { runs, inputs } = now();
+      const target = runId ?? runs.at(-1)?.runId ?? inputs.find(({ status }) => status === "running")?.runId;
+      if (target !== undefined)
+        return core.change({ type: "cancel", thread: id, key: newId(), runId: target });
+      const error = new CothreadError("not_running", "Nothing is running in this thread.");
+      return promised((answered) => answered({ ok: false, error }));
+    },
+    update: (change: ThreadUpdate) => host.update(id, change),
+    earlier(limit = PAGE) {
+      if (!paging) {
+        const release = held.hold();
+        paging = page(limit, PAGE_TRIES).finally(() => {
+          paging = undefined;
+          release();
+        });
+        paging.catch(() => {});
+      }
+      return paging;
+    },
+    setTyping: core.presence.setTyping,
+    setPresence: core.presence.set,
+    retry: () => core.retry(),
+    hold: held.hold,
+    release: held.release,
+  });
+}

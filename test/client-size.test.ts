@@ -1,0 +1,22 @@
+import { gzipSync } from "node:zlib";
+import { build } from "esbuild";
+import { expect, test } from "vitest";
+
+const LIMIT = 15 * 1024;
+
+test(`all of cothread/client has at most ${LIMIT} bytes, minified and compressed`, async () => {
+  const { outputFiles, metafile } = await build({
+    entryPoints: ["client/index.ts"],
+    bundle: true,
+    minify: true,
+    format: "esm",
+    write: false,
+    metafile: true,
+  });
+  const size = gzipSync(outputFiles[0]!.contents, { level: 9 }).length;
+  expect(size).toBeLessThanOrEqual(LIMIT);
+  // It must be all of it, and nothing but it.
+  expect(size).toBeGreaterThan(LIMIT / 2);
+  const foreign = Object.keys(metafile.inputs).filter((path) => !/^(client|shared)\//.test(path));
+  expect(foreign).toEqual([]);
+});
