@@ -11,7 +11,7 @@ import {
 } from "../../shared/protocol/index.ts";
 import type { Authenticate, Identity } from "../auth/authenticator.ts";
 import { type Caller, Rejection, type RoomsPort } from "../room/port.ts";
-import { isId } from "../store/verdict.ts";
+import { isStorableId } from "../run/storable-id.ts";
 import type { Feeds } from "./feed.ts";
 import type { GatewayLimits } from "./limits.ts";
 import { Membership } from "./membership.ts";
@@ -32,6 +32,8 @@ export type ConnectionHost = {
   server: { version: string; agents: AgentInfo[] };
   /** Registers the client of a connection; an older connection of the same client is closed. */
   claimClient(connection: Connection): void;
+  /** Sweeps the connection soon, and again for as long as it says so. */
+  watch(connection: Connection): void;
   log(what: string, details: object): void;
 };
 
@@ -62,7 +64,7 @@ export class Connection {
     this.request = request;
     this.host = host;
     const { softBytes: soft, hardBytes: hard, stallMs, helloMs } = host.limits;
-    this.outbox = new Outbox(socket, { soft, hard, stallMs });
+    this.outbox = new Outbox(socket, { soft, hard, stallMs }, () => host.watch(this));
     this.cancelHello = host.clock.after(helloMs, () => {
       if (this.state === "greeting") return this.close(4401, "No hello came in time.");
       // Whoever checks identities may have to ask somebody else, who may never answer.
@@ -123,10 +125,15 @@ export class Connection {
     this.socket.ping();
   }
 
-  /** Called now and then: watches for stalled readers and serves those that have drained. */
-  sweep(now: number): void {
-    if (this.state !== "open" || !this.outbox.check(now)) return;
-    for (const member of this.session?.members.values() ?? []) void member.resume();
+  /**
+   * Called for as long as something waits: cuts a stalled reader, serves one that has drained.
+   * @returns whether to call again
+   */
+  sweep(now: number): boolean {
+    if (this.state !== "open" || !this.outbox.check(now)) return false;
+    const members = [...(this.session?.members.values() ?? [])];
+    for (const member of members) void member.resume();
+    return this.outbox.waits || members.some((member) => member.lags);
   }
 
   /** Says bye and closes. @param retryAfterMs when the client should come back, for codes that say so */
@@ -335,7 +342,7 @@ function usable(given: Awaited<ReturnType<Authenticate>> | null | undefined) {
   if (!given) return { refused: "You may not connect to this server." };
   if ("refused" in given) return given;
   const { tenant, user } = given;
-  if (!isId(tenant) || !isId(user.id) || typeof user.name !== "string")
+  if (!isStorableId(tenant) || !isStorableId(user.id) || typeof user.name !== "string")
     throw new TypeError("authenticate() gave no usable tenant, user.id and user.name");
   return given;
 }

@@ -36,7 +36,8 @@ export class Gateway {
   private readonly clientOf = new Map<Connection, string>();
   private readonly sockets: WebSocketServer;
   private cancelPings = () => {};
-  private cancelSweep = () => {};
+  private cancelSweep: (() => void) | null = null;
+  private readonly watched = new Set<Connection>();
   private closing = false;
 
   constructor(options: GatewayOptions) {
@@ -52,6 +53,7 @@ export class Gateway {
       authenticate,
       server,
       claimClient: (connection) => this.claimClient(connection),
+      watch: (connection) => this.watch(connection),
       log,
     };
     this.sockets = new WebSocketServer({
@@ -66,14 +68,6 @@ export class Gateway {
       (cancel) => (this.cancelPings = cancel),
       () => {
         for (const connection of this.connections) connection.heartbeat();
-      },
-    );
-    this.every(
-      SWEEP_MS,
-      (cancel) => (this.cancelSweep = cancel),
-      () => {
-        const now = clock.now();
-        for (const connection of this.connections) connection.sweep(now);
       },
     );
   }
@@ -111,6 +105,7 @@ export class Gateway {
   closed(connection: Connection): void {
     connection.closed();
     this.connections.delete(connection);
+    this.watched.delete(connection);
     const id = this.clientOf.get(connection);
     this.clientOf.delete(connection);
     if (id !== undefined && this.clients.get(id) === connection) this.clients.delete(id);
@@ -120,7 +115,7 @@ export class Gateway {
   close(): void {
     this.closing = true;
     this.cancelPings();
-    this.cancelSweep();
+    this.cancelSweep?.();
     for (const connection of this.connections)
       connection.close(4000, "The server is stopping.", 500 + Math.floor(Math.random() * 1_500));
     this.watches.close();
@@ -162,6 +157,18 @@ export class Gateway {
     this.clients.set(id, connection);
     this.clientOf.set(connection, id);
     older?.close(4409, "Another socket of the same client took over.");
+  }
+
+  /** Idle connections cost nothing: only those that something waits for are looked at. */
+  private watch(connection: Connection): void {
+    this.watched.add(connection);
+    this.cancelSweep ??= this.options.clock.after(SWEEP_MS, () => {
+      this.cancelSweep = null;
+      const now = this.options.clock.now();
+      for (const watched of this.watched) if (!watched.sweep(now)) this.watched.delete(watched);
+      const [again] = this.watched;
+      if (again && !this.closing) this.watch(again);
+    });
   }
 
   private every(ms: number, keep: (cancel: () => void) => void, work: () => void): void {

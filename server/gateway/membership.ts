@@ -79,6 +79,11 @@ export class Membership implements FeedReader {
     }
   }
 
+  /** Whether it waits to be brought back from the log. */
+  get lags(): boolean {
+    return this.state === "lagging";
+  }
+
   leave(): void {
     if (this.state === "left") return;
     this.state = "left";
@@ -141,9 +146,13 @@ export class Membership implements FeedReader {
     switch (item.kind) {
       case "people":
         if (item.n <= this.people) return;
+        if (outbox.slow) {
+          // Presence is dropped for a slow reader; it is told who is here when it has caught up.
+          this.state = "lagging";
+          return;
+        }
         this.people = item.n;
-        // Presence is dropped for a slow reader; it is told who is here when it has caught up.
-        if (!outbox.slow) outbox.push(item.frame);
+        outbox.push(item.frame);
         return;
       case "lost":
         return this.host.lost(item.reason);
@@ -153,11 +162,13 @@ export class Membership implements FeedReader {
           // It changes a message that this reader does not hold: only a new snapshot can say where it stands.
           this.cursor = null;
           this.state = "lagging";
+          outbox.watch();
           void this.resume();
           return;
         }
         if (item.after !== cursor.seq || outbox.slow) {
           this.state = "lagging";
+          outbox.watch();
           return;
         }
         this.cursor = { epoch: cursor.epoch, seq: item.seq, mark: item.mark };

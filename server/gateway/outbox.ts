@@ -22,9 +22,18 @@ export class Outbox {
   private stalledSince: number | null = null;
   private waiting: (() => void)[] = [];
 
-  constructor(socket: ServerSocket, limits: OutboxLimits) {
+  /** Asks for {@link check} to be called soon, and again for as long as {@link waits}. */
+  readonly watch: () => void;
+
+  constructor(socket: ServerSocket, limits: OutboxLimits, watch: () => void) {
     this.socket = socket;
     this.limits = limits;
+    this.watch = watch;
+  }
+
+  /** Whether anything is queued, or somebody waits for it to drain. */
+  get waits(): boolean {
+    return this.waiting.length > 0 || this.socket.bufferedAmount > 0;
   }
 
   /** Whether broadcasts should be held back. */
@@ -53,10 +62,11 @@ export class Outbox {
     }
     this.largest = Math.max(this.largest, frame.length);
     this.socket.send(frame);
+    this.watch();
     return true;
   }
 
-  /** Called now and then. @returns false when the reader took no byte for too long and was cut */
+  /** Called after {@link watch}. @returns false when the reader took no byte for too long and was cut */
   check(now: number): boolean {
     const waiting = this.socket.bufferedAmount;
     if (waiting === 0 || waiting < this.low) this.stalledSince = null;

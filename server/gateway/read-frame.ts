@@ -1,5 +1,6 @@
 import { type CloseCode, NOT_YET, PROTOCOL, type RejectCode, UpFrame } from "../../shared/protocol/index.ts";
 import { Rejection } from "../room/port.ts";
+import { describeIssue, type SchemaIssue } from "../room/schema-issue.ts";
 
 /** What came of the text of a frame: the frame, a refusal, or the end of the connection. */
 export type ReadFrame =
@@ -61,7 +62,7 @@ function readHello(raw: Record<string, unknown>): ReadFrame {
   if (fault) return close(4402, `The hello is not valid: ${fault}.`);
   const parsed = UpFrame.safeParse(raw);
   if (parsed.success) return { kind: "frame", frame: parsed.data };
-  return close(4402, `The hello is not valid: ${describe("hello", parsed.error)}.`);
+  return close(4402, `The hello is not valid: ${describeIssue(parsed.error.issues[0], "hello")}.`);
 }
 
 /** Looks over the text without parsing it. @returns what is wrong with its shape, or "fits" */
@@ -134,13 +135,10 @@ function refAhead(text: string): string | number | undefined {
   return found ? usableRef(JSON.parse(found[1] as string)) : undefined;
 }
 
-type SchemaIssue = { code: string; path: PropertyKey[]; message: string };
-
-function describe(type: string, error: { issues: SchemaIssue[] }): string {
-  const [issue] = error.issues;
+function describe(type: string, { issues }: { issues: SchemaIssue[] }): string {
   const name = type.slice(0, 40);
-  if (!issue || issue.path[0] === "type") return `there is no frame "${name}"`;
-  return `${name}: ${issue.path.join(".")}: ${issue.message}`;
+  if (issues[0]?.path[0] === "type") return `there is no frame "${name}"`;
+  return `${name}: ${describeIssue(issues[0], "frame")}`;
 }
 
 function close(code: CloseCode, reason: string): ReadFrame {

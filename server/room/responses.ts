@@ -11,7 +11,7 @@ import type { ThreadKey } from "../store/store.ts";
 import { type InputRecord, toRow } from "./input-record.ts";
 import type { Turn } from "./turn.ts";
 
-/** How long a response may go on behind its terminal event before the next input starts anyway ([R9]). */
+/** How long a response may go on behind its terminal event while another input waits ([R9]). */
 const GRACE_MS = 1_000;
 
 /** One response of an agent, from the call to its end. */
@@ -24,6 +24,8 @@ type Response = {
   /** Set when the response is over; `null` when it ended by itself. */
   end?: { failure: RunFailure | null };
   noted: boolean;
+  /** When its last run ended, ms; absent while a run is under way. */
+  endedAt?: number;
   cancelGrace: () => void;
 };
 
@@ -82,6 +84,7 @@ export class Responses {
       policy: record.policy,
     });
     turn.input(toRow(record));
+    this.giveWay(turn);
   }
 
   /** Takes an input out of the queue. @returns it, or `undefined` when it is not queued */
@@ -242,16 +245,24 @@ export class Responses {
       turn.foldDue = true;
       if (record.status === "running") this.settleRun(turn, response);
       if (!end) {
+        response.endedAt ??= this.host.clock.now();
         response.cancelGrace = this.host.clock.after(GRACE_MS, () =>
-          this.host.next((late) => {
-            if (this.active.get(record.runId) !== response || ingest.phase !== "ended") return;
-            response.driver?.stop();
-            this.finish(late, response);
-          }),
+          this.host.next((late) => this.giveWay(late)),
         );
       }
-    }
+    } else delete response.endedAt;
     if (end) this.finish(turn, response);
+  }
+
+  /** Ends responses that go on behind their terminal for too long, when somebody waits for them. */
+  private giveWay(turn: Turn): void {
+    for (const response of [...this.active.values()]) {
+      const { endedAt, driver } = response;
+      if (this.queue.length === 0 || endedAt === undefined) continue;
+      if (this.host.clock.now() - endedAt < GRACE_MS) continue;
+      driver?.stop();
+      this.finish(turn, response);
+    }
   }
 
   private finish(turn: Turn, response: Response): void {

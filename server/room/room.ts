@@ -294,7 +294,9 @@ export class Room {
       this.closed = true;
       this.warn("the room gives its thread up", error);
       this.host.gone(this);
-      this.host.publish(this.key, { kind: "lost", reason: "The thread cannot be read at the moment." });
+      // As with entries: whoever waits for an answer gets it before the socket closes.
+      const reason = "The thread cannot be read at the moment.";
+      setImmediate(() => this.host.publish(this.key, { kind: "lost", reason }));
       for (const item of this.inbox) item.reject(notStored());
       this.inbox = [];
     }

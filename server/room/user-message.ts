@@ -1,8 +1,9 @@
 import { MessageSchema } from "@ag-ui/core/schemas";
 import { Id, type Message } from "../../shared/protocol/index.ts";
+import { isStorableId } from "../run/storable-id.ts";
 import { renamed } from "../run/unify-encrypted.ts";
-import { isId } from "../store/verdict.ts";
 import { Rejection } from "./port.ts";
+import { describeIssue } from "./schema-issue.ts";
 
 type Part = Record<string, unknown>;
 
@@ -21,13 +22,10 @@ export function stampMessages(
 ): Message[] {
   return messages.map((message, i) => {
     const parsed = MessageSchema.safeParse(upgraded(renamed(message)));
-    if (!parsed.success) {
-      const issue = parsed.error.issues[0];
-      throw bad(i, `${issue?.path.join(".") || "message"}: ${issue?.message ?? "invalid"}`);
-    }
+    if (!parsed.success) throw bad(i, describeIssue(parsed.error.issues[0], "message"));
     const given = parsed.data;
     if (given.role !== "user") throw bad(i, `role must be "user", not "${given.role}"`);
-    if (!Id.safeParse(given.id).success || !isId(given.id))
+    if (!Id.safeParse(given.id).success || !isStorableId(given.id))
       throw bad(i, "id must be 1 to 256 whole characters without control characters");
     const { id, content, encryptedValue, metadata } = given;
     const stamped: Message = {

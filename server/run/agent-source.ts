@@ -34,7 +34,7 @@ export function callAgent(
   const { agent, name } = registered;
   const plain = map((event: BaseEvent) => detached(event, name));
   if (!(agent instanceof AbstractAgent)) {
-    const run = () => open(agent, input, { ...context, signal: abort.signal }).pipe(plain);
+    const run = () => open(registered, agent, input, { ...context, signal: abort.signal }).pipe(plain);
     return { events: throughBoundary([], run, input), abort: () => abort.abort() };
   }
   // Stock agents keep messages, state and an abort controller for one conversation: each run gets its own.
@@ -54,6 +54,7 @@ export function callAgent(
 }
 
 function open(
+  { name }: RegisteredAgent,
   agent: Exclude<Agent, AbstractAgent>,
   input: RunAgentInput,
   context: AgentContext,
@@ -61,7 +62,9 @@ function open(
   let source: EventSource = typeof agent === "function" ? agent(input, context) : agent.run(input, context);
   if (typeof source === "function" && !isObservable(source)) source = source();
   if (!isObservable(source) && isIterable(source)) return from(paced(source));
-  return from(source as Observable<BaseEvent>);
+  if (typeof source === "object" && source !== null) return from(source as Observable<BaseEvent>);
+  const sentence = `${name} gave no events: its function must return an Observable or an async iterable.`;
+  throw new RunFailure("AGENT_FAILED", sentence);
 }
 
 function isIterable(source: unknown): source is AsyncIterable<BaseEvent> {

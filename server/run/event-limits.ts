@@ -1,8 +1,8 @@
 import { applyPatch } from "../../shared/json-crdt/patch.ts";
 import type { AGUIEvent, Json, JsonPatch, Message } from "../../shared/protocol/index.ts";
 import type { Timeline } from "../../shared/timeline/index.ts";
-import { isId } from "../store/verdict.ts";
 import { RunFailure } from "./failure.ts";
+import { isStorableId } from "./storable-id.ts";
 
 /** Levels of containers an event, or what it makes of a state, may have: more cannot be copied or printed. */
 const DEPTH = 500;
@@ -38,11 +38,11 @@ export class EventLimits {
     for (const field of MESSAGE_IDS[type] ?? []) {
       // An empty parent id names none.
       if (event[field] === undefined || (event[field] === "" && field === "parentMessageId")) continue;
-      if (!isId(event[field] as string)) throw unusable(agent, `${type} whose ${field}`);
+      if (!isStorableId(event[field])) throw unusable(agent, `${type} whose ${field}`);
     }
     switch (type) {
       case "RUN_STARTED":
-        if (!isId(event.runId as string)) throw unusable(agent, "RUN_STARTED whose runId");
+        if (!isStorableId(event.runId)) throw unusable(agent, "RUN_STARTED whose runId");
         return checkMessages((event.input as { messages?: Message[] } | undefined)?.messages, type, agent);
       case "MESSAGES_SNAPSHOT":
         return checkMessages(event.messages as Message[], type, agent);
@@ -88,7 +88,7 @@ function checkResult(value: Json, patch: JsonPatch, agent: string): void {
 }
 
 function checkMessages(messages: readonly Message[] | undefined, type: string, agent: string): void {
-  if (messages?.some(({ id }) => !isId(id))) throw unusable(agent, `${type} with a message whose id`);
+  if (messages?.some(({ id }) => !isStorableId(id))) throw unusable(agent, `${type} with a message whose id`);
 }
 
 function isDeeper(value: unknown, levels: number): boolean {

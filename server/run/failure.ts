@@ -64,7 +64,12 @@ export function toFailure(
     );
   if (stage.remote || isRuleError(error))
     return new RunFailure("AGENT_INVALID", `${agent} broke the AG-UI protocol: ${reason(error)}.`, error);
-  return new RunFailure("AGENT_FAILED", `${agent} failed: ${brief(message)}`, error);
+  const why = brief(message).replace(/[.!?]?$/, (end) => end || ".");
+  return new RunFailure(
+    "AGENT_FAILED",
+    error == null || message === "" ? `${agent} failed and did not say why.` : `${agent} failed: ${why}`,
+    error,
+  );
 }
 
 function cause(error: unknown, test: (error: unknown) => boolean): unknown {

@@ -106,7 +106,7 @@ export function openMemory(): Store {
         0,
         all.findIndex((message) => message.id === before),
       );
-      return all.slice(Math.max(0, end - Math.max(0, limit)), end);
+      return all.slice(Math.max(0, end - limit), end);
     },
     async threads({ tenant, archived, text, limit, ids }) {
       ensureOpen();

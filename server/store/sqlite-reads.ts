@@ -13,7 +13,6 @@ import {
   type ThreadRow,
   type ThreadsQuery,
 } from "./store.ts";
-import { isId } from "./verdict.ts";
 
 type ThreadHead = Omit<Loaded, "seq" | "fold" | "inputs" | "doc"> & { id: number };
 type ListedRow = Omit<ThreadRow, "archived" | "running" | "waiting"> &
@@ -82,8 +81,7 @@ export function sqliteReads(db: Database) {
     "SELECT tenant, thread FROM threads WHERE unfinished = 1 ORDER BY id",
   );
 
-  const head = (key: ThreadKey): ThreadHead | undefined =>
-    isId(key.tenant) && isId(key.thread) ? find.get(key.tenant, key.thread) : undefined;
+  const head = (key: ThreadKey): ThreadHead | undefined => find.get(key.tenant, key.thread);
 
   return {
     read(key: ThreadKey, after: number, limit: number): Entry[] {

@@ -7,7 +7,7 @@ export type Standing = { seq: number; createdMark: string; ownerEpoch: number };
 /** What to do with a batch: write it (as a new thread, or behind the log), or answer without writing. */
 export type Verdict = "create" | "append" | { answer: CommitResult };
 
-/** Ids with half a surrogate pair become equal once they are stored as UTF-8. */
+/** UTF-8 has no half of a surrogate pair: an id with one would come back as another id. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
@@ -63,7 +63,7 @@ function faultOf(batch: Batch): string | null {
   return wellFormed ? null : "has an id that is empty or not well-formed Unicode";
 }
 
-/** Whether a store can tell this id from every other: not empty, and well-formed Unicode. */
+/** Whether every store can keep this id as it is: not empty, and well-formed Unicode. */
 export function isId(id: string): boolean {
   return id.length > 0 && !LONE_SURROGATE.test(id);
 }

@@ -33,6 +33,8 @@ export class MessageList {
   private order: Slot[] = [];
   private changed = new Set<Slot>();
   private dropped = new Set<string>();
+  /** The place the next appended message gets. Never one that a message had before, dropped ones included. */
+  end = 0;
   /** Grows with every change. */
   version = 0;
   /**
@@ -49,12 +51,6 @@ export class MessageList {
 
   get slots(): readonly Slot[] {
     return this.order;
-  }
-
-  /** The place the next appended message gets. */
-  get end(): number {
-    const last = this.order.at(-1);
-    return last ? Math.floor(last.place) + 1 : 0;
   }
 
   get(id: string): Slot | undefined {
@@ -75,7 +71,8 @@ export class MessageList {
 
   /** Appends; the id must be new. */
   append(message: Message, entry: EntryPlace): Slot {
-    return this.insert(this.order.length, message, entry, this.end);
+    this.end += 1;
+    return this.insert(this.order.length, message, entry, this.end - 1);
   }
 
   /** Puts a message right behind another; `null` = before all others. The id must be new. */
@@ -105,6 +102,7 @@ export class MessageList {
   restore(slot: Slot): void {
     this.order.push(slot);
     this.index(slot);
+    this.end = Math.max(this.end, Math.floor(slot.place) + 1);
   }
 
   /** Replaces the content of a slot; the id stays. */
@@ -195,6 +193,7 @@ export class MessageList {
       slot.place = i;
       this.changed.add(slot);
     });
+    this.end = this.order.length;
     // Places that were noted elsewhere mean nothing any more.
     this.reach = Number.NEGATIVE_INFINITY;
   }

@@ -7,15 +7,21 @@ import type { Timeline } from "./timeline.ts";
  * same. Where what an entry counted on is gone by now, the answer is yes.
  * @param timeline the thread with these entries applied
  * @param window place of the oldest message the reader holds for certain; -Infinity when it holds all
+ * @param cursor seq the reader stands at: what was made behind it the reader makes itself. Without it only the
+ *   messages an entry made itself count as known to the reader, and the answer is yes more often than needed.
  */
-export function reachBelow(timeline: Timeline, window: number): (entry: Entry) => boolean {
+export function reachBelow(
+  timeline: Timeline,
+  window: number,
+  cursor = Number.POSITIVE_INFINITY,
+): (entry: Entry) => boolean {
   if (window === Number.NEGATIVE_INFINITY) return () => false;
   const { messages } = timeline;
   const slot = (id: unknown) => (typeof id === "string" ? messages.get(id) : undefined);
   const owner = (toolCallId: unknown) => messages.ownerOf(String(toolCallId));
   type Held = ReturnType<typeof slot>;
-  // What an entry made itself is not older than the entry.
-  const isOlder = (held: Held, seq: number) => held !== undefined && held.place < window && held.asOf < seq;
+  const isOlder = (held: Held, seq: number) =>
+    held !== undefined && held.place < window && held.asOf < seq && held.asOf <= cursor;
 
   const inEvent = (event: AGUIEvent, seq: number) => {
     const message = slot(event.messageId);

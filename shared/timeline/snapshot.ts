@@ -132,7 +132,7 @@ function restoreMessages(timeline: Timeline, { messages, meta, turns, seq: asOf 
 function page(timeline: Timeline, slots: readonly Slot[], first: number, end: number): MessagePage {
   const cut = slots.slice(first, end);
   // Turns without messages count too: the head may move to them. So all of the path between the first and the
-  // last that the page needs, up to the turn of the message behind it.
+  // last that the page needs, from the root on where nothing is before it, up to the turn of the message behind.
   const needed = cut.map((slot) => slot.turn);
   if (end < slots.length) needed.push((slots[end] as Slot).turn);
   else {
@@ -144,7 +144,7 @@ function page(timeline: Timeline, slots: readonly Slot[], first: number, end: nu
   const turns: Turn[] = [];
   const index = new Map<string, number>();
   for (const { parent: _p, place, ...turn } of timeline.turns.all()) {
-    if (place < from || place > to || !timeline.turns.visible(turn.id)) continue;
+    if ((first > 0 && place < from) || place > to || !timeline.turns.visible(turn.id)) continue;
     index.set(turn.id, turns.length);
     turns.push(turn);
   }

@@ -1,6 +1,7 @@
 import type { AGUIEvent, Entry, EntryOf, Message } from "../protocol/index.ts";
 import type { ActiveRunState } from "./active-runs.ts";
 import { FittedRun, type HeldMessages } from "./fitted-run.ts";
+import type { Slot } from "./message-list.ts";
 import { messagesSnapshot } from "./prelude.ts";
 import type { Timeline } from "./timeline.ts";
 
@@ -30,15 +31,16 @@ export class StockTail {
 
   /**
    * @param thread the thread's id, as AG-UI's threadId
-   * @param timeline the thread at the prelude; this object then owns it and applies the entries to it
+   * @param timeline the thread at the prelude; this object then owns it and applies the entries to it. One made
+   *   from a snapshot will do until a head moves to a turn that the snapshot did not show.
    * @param runId the run the prelude follows; default: the oldest active one
    */
   constructor(thread: string, timeline: Timeline, runId?: string) {
     this.thread = thread;
     this.timeline = timeline;
     this.messages = {
-      get: (id) => timeline.messages.get(id)?.message,
-      ownerOf: (toolCallId) => timeline.messages.ownerOf(toolCallId)?.message,
+      get: (id) => shown(timeline, timeline.messages.get(id)),
+      ownerOf: (toolCallId) => shown(timeline, timeline.messages.ownerOf(toolCallId)),
     };
     this.fitted = new FittedRun(this.messages, timeline.list);
     const run = (runId !== undefined && timeline.runs.get(runId)) || timeline.runs.all()[0];
@@ -111,7 +113,10 @@ export class StockTail {
     const fitted = this.fitted.fit(entry.event);
     this.timeline.apply(entry);
     if (entry.was) return [this.asSnapshot(entry.event)];
-    if (this.fitted.needsSnapshot) fitted.push(this.snapshot());
+    const mints = type.endsWith("_START") || type === "TOOL_CALL_RESULT" || type === "ACTIVITY_SNAPSHOT";
+    // The client shows what it is told of; messages of a run on another branch are taken away again.
+    const isHidden = mints && !this.timeline.turns.visible(entry.run);
+    if (isHidden || this.fitted.needsSnapshot) fitted.push(this.snapshot());
     if (type !== "RUN_FINISHED" && type !== "RUN_ERROR") return fitted;
     const events = [...this.caughtUp(), ...fitted];
     this.run = null;
@@ -196,6 +201,10 @@ export class StockTail {
     const { delta: _d, ...rest } = event;
     return { ...rest, ...stateSnapshot(this.timeline.state) };
   }
+}
+
+function shown(timeline: Timeline, slot: Slot | undefined): Message | undefined {
+  return slot && timeline.turns.visible(slot.turn) ? slot.message : undefined;
 }
 
 const stateSnapshot = (snapshot: unknown) => ({ type: "STATE_SNAPSHOT", snapshot }) as unknown as AGUIEvent;

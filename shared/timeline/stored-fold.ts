@@ -32,6 +32,8 @@ type Rest = {
   interrupts: InterruptInfo[];
   tools: ToolInfo[];
   usage: TokenUsage[];
+  /** The place the next message gets. */
+  end: number;
 };
 
 /**
@@ -52,6 +54,7 @@ export function takeFold(timeline: Timeline): FoldRows {
     interrupts: [...timeline.interrupts.values()],
     tools: [...timeline.tools.values()],
     usage: timeline.usage,
+    end: timeline.messages.end,
   };
   return {
     rest: JSON.stringify(rest),
@@ -96,6 +99,7 @@ export function fromFold(fold: {
   for (const { place, json } of fold.messages) {
     timeline.messages.restore({ ...(JSON.parse(json) as Omit<Slot, "place">), place });
   }
+  timeline.messages.end = rest.end;
   for (const run of rest.runs) {
     timeline.runs.restore({ ...run, open: new Map(run.open), calls: new Map(run.calls) });
   }
