@@ -39,7 +39,9 @@ export function tail(thread: string, { url, json }: { url: string; json: boolean
       reject(new ConfigError(printable(sentence)));
       socket.terminate();
     };
-    socket.on("error", (error) => fail(`No server answers at ${url}: ${error.message || "is it running?"}`));
+    socket.on("error", ({ message }) =>
+      fail(`No server answers at ${url}${message ? ` (${message})` : ""}. Is it running?`),
+    );
     socket.on("open", () =>
       send({ type: "hello", v: PROTOCOL, client: randomUUID(), user: { id: "tail", name: "cothread tail" } }),
     );

@@ -103,6 +103,15 @@ async function playWithCuts(stream: readonly AGUIEvent[]): Promise<number> {
       expect(follower.timeline.runs.size, where).toBe(0);
     }
   }
+  const recordedEnds = events
+    .filter(({ type }) => /^RUN_(FINISHED|ERROR)$/.test(type))
+    .map(({ type }) => type);
+  const loggedEnds = whole.entries.flatMap((entry) =>
+    entry.kind === "event" && /^RUN_(FINISHED|ERROR)$/.test(entry.event.type) ? [entry.event.type] : [],
+  );
+  // A recording that stops in the middle of a run is a truncated one: the server says so.
+  const truncated = !/^RUN_(FINISHED|ERROR)$/.test(events.at(-1)?.type ?? "");
+  expect(loggedEnds).toEqual([...recordedEnds, ...(truncated ? ["RUN_ERROR"] : [])]);
   for (const [name, thread] of [
     ["never cut", steadyThread],
     ["cut at every event", shakyThread],
@@ -148,7 +157,9 @@ describeWithFixtures("recorded streams", ({ traces, streams }) => {
   }, 120_000);
 });
 
-test.each([1, 2, 3])(
+const SEEDS = process.env.COTHREAD_SOAK ? [1, 2, 3, 4, 5] : [1];
+
+test.each(SEEDS)(
   "[J2] [C2] [C3] [P4] every cut point of a run of the demo agent, seed %i",
   async (seed) => {
     const stream: AGUIEvent[] = [];

@@ -342,9 +342,14 @@ describe.each(["sse", "protobuf"] as const)("an event stream as %s", (form) => {
     ["starts another thread's run", [{ type: "RUN_STARTED", threadId: "other" }], "AGENT_INVALID"],
     ["starts another run", [{ type: "RUN_STARTED", runId: "other" }], "AGENT_INVALID"],
     [
-      "finishes another run",
-      [{ type: "RUN_STARTED" }, { type: "RUN_FINISHED", runId: "other" }],
+      "finishes another thread's run",
+      [{ type: "RUN_STARTED" }, { type: "RUN_FINISHED", threadId: "other" }],
       "AGENT_INVALID",
+    ],
+    [
+      "finishes under an id of its framework",
+      [{ type: "RUN_STARTED" }, { type: "RUN_FINISHED", runId: "other" }],
+      "success",
     ],
     ["begins with something else", TEXT, "AGENT_INVALID"],
     ["starts twice", [{ type: "RUN_STARTED" }, { type: "RUN_STARTED" }], "AGENT_INVALID"],

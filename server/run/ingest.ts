@@ -51,13 +51,11 @@ export class Ingest {
   phase: "waiting" | "running" | "ended" = "waiting";
   /** Our id of the run under way, or of the last one. */
   run: string;
-  private agentRun: string;
 
   constructor(spec: IngestSpec) {
     this.spec = spec;
     this.given = new Set(spec.given);
     this.run = spec.runId;
-    this.agentRun = spec.runId;
   }
 
   /**
@@ -129,7 +127,6 @@ export class Ingest {
       this.run = to.timeline.turns.get(agentRun) ? `${this.spec.runId}:${agentRun}` : agentRun;
       if (to.timeline.turns.get(this.run)) throw invalid(`${agentName} used the run id "${agentRun}" twice.`);
     }
-    this.agentRun = agentRun;
     this.phase = "running";
     this.runs.add(this.run);
     const { input, ...rest } = event;
@@ -145,8 +142,10 @@ export class Ingest {
 
   private finish(to: LogWriter, event: AGUIEvent): void {
     const { agentName, agentThread, thread } = this.spec;
-    if (event.threadId !== agentThread || event.runId !== this.agentRun)
-      throw invalid(`${agentName} finished another run ("${event.runId}") than the one under way.`);
+    // One run is under way in a response, so a RUN_FINISHED is its own whatever its runId: LangGraph's adapter
+    // puts an id of LangGraph's there. Another thread's is a mix-up that nobody may guess about.
+    if (event.threadId !== agentThread)
+      throw invalid(`${agentName} finished a run of another thread ("${event.threadId}").`);
     const outcome = event.outcome as { type: string; pendingToolCallIds?: string[] } | undefined;
     const pending = [...(to.timeline.runs.get(this.run)?.calls ?? [])].flatMap(([id, done]) =>
       done ? [] : [id],

@@ -98,9 +98,9 @@ export class StockTail {
   private fail(entry: EntryOf<"event">): AGUIEvent[] {
     this.timeline.apply(entry);
     if (entry.late) {
-      const isLast = entry.run === this.finished;
+      if (entry.run !== this.finished) return [];
       this.finished = null;
-      return isLast ? [entry.event] : [];
+      return [entry.event];
     }
     const started = { type: "RUN_STARTED", threadId: this.thread, runId: entry.run } as unknown as AGUIEvent;
     const events = [...this.begin(entry.run, started), entry.event];
