@@ -107,7 +107,6 @@ export function createConnection(options: ConnectionOptions): Connection {
   const isLive = () => state.status === "live";
 
   const become = (next: ConnectionState) => {
-    if (state.status === "closed") return;
     state = next;
     options.onState(next);
   };

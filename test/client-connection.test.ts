@@ -409,6 +409,25 @@ test("close() and reconnect() may be called by those who hear of a change", asyn
   }
 });
 
+test("a thread's listener that hears of the cut first may close or reconnect the client", async () => {
+  for (const what of ["close", "reconnect"] as const) {
+    const { client, server, clock, settle, pass } = scene();
+    const thread = client.thread("a");
+    await settle();
+    let called = 0;
+    thread.on("status", (status) => {
+      if (status === "offline" && called++ === 0) client[what]();
+    });
+    server.last.pair.cut();
+    expect(called, what).toBe(1);
+    await settle();
+    await pass(60_000);
+    expect(client.status, what).toBe(what === "close" ? "closed" : "live");
+    expect(server.connections, what).toHaveLength(what === "close" ? 1 : 2);
+    if (what === "close") expect(clock.pending).toBe(0);
+  }
+});
+
 test("without a WebSocket the error says what to do", async () => {
   const { WebSocket } = globalThis as { WebSocket?: unknown };
   Reflect.deleteProperty(globalThis, "WebSocket");

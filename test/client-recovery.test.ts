@@ -252,7 +252,7 @@ test("[J2] [D1] whatever is cut, repeated, refused or left out: the client ends 
       expect(new Set(seqs).size, "an entry was applied twice").toBe(seqs.length);
       client.close();
     }),
-    { numRuns: Number(process.env.COTHREAD_SOAK) ? 3_000 : 150 },
+    { numRuns: Number(process.env.COTHREAD_SOAK) ? 3_000 : 100 },
   );
 }, 120_000);
 

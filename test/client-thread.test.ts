@@ -497,6 +497,24 @@ test("the last release leaves the thread, a little later; who comes back meanwhi
   expect(thread.status).toBe("live");
 });
 
+test("a thread that was left before it was ready has a new promise when it is held again", async () => {
+  const { client, server, settle, pass } = scene();
+  server.up = false;
+  const thread = client.thread("a");
+  const first = thread.ready;
+  await settle();
+  thread.release();
+  await pass(2_000);
+  await expect(first).rejects.toMatchObject({ code: "closed" });
+  thread.hold();
+  const second = thread.ready;
+  expect(second).not.toBe(first);
+  server.up = true;
+  await pass(60_000);
+  await second;
+  expect(thread.status).toBe("live");
+});
+
 test("fast switching between threads mixes nothing", async () => {
   const { client, server, settle, pass, clock } = scene();
   const ids = ["a", "b", "c"];

@@ -109,6 +109,12 @@ function Roles() {
   return useThreadValue(thread, (now) => now.messages.map(({ role }) => role), sameList).join();
 }
 
+function FreshRoles() {
+  count("fresh");
+  const thread = useHeldThread("a");
+  return useThreadValue(thread, (now) => now.messages.map(({ role }) => role)).join();
+}
+
 function Part() {
   const view = useThread("a");
   const people = usePeople(view);
@@ -250,11 +256,12 @@ test("a sent message shows at once, keeps its place in the page, and its failure
 test("a value selected anew in each render does not loop, and equal values render nothing", async () => {
   const { client, server, settle } = stage();
   const log = server.thread("a");
-  await show(inside(client, <Roles />));
+  await show(inside(client, [<Roles key="1" />, <FreshRoles key="2" />]));
   await settle();
   log.message("m1", "x");
   await settle();
-  expect(text()).toBe("user");
+  expect(text()).toBe("useruser");
+  expect(renders.fresh).toBeLessThan(10);
   const before = renders.roles;
   log.commit({ kind: "thread", title: "new" });
   await settle();

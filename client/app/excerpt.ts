@@ -1,0 +1,19 @@
+/** Characters that turn the direction of the text around them. */
+const TURNS = /[\u202a-\u202e\u2066-\u2069]/g;
+
+/** Marks of emphasis, code and tables; an escaped one is itself. */
+const MARKS = /\\([\\`*_[\]<>|~#&$!])|[*`~|]{1,3}|(?<!\w)_{1,2}|_{1,2}(?!\w)/g;
+
+/** Markdown as a line of plain text, for lists. It may be a line already, so that only its beginning is sure. */
+export function plainLine(markdown: string): string {
+  return markdown
+    .replace(/```[\w+#.-]*/g, " ")
+    .replace(/!?\[([^\]]*)\]\([^)]*\)?/g, "$1")
+    .replace(/(^|\s)(?:[-*+]\s+)?\[[ x]\]\s/gi, "$1")
+    .replace(/^\s*(?:#{1,6}|>|[-*+])\s|(?<=\s)#{2,6}\s/gm, "")
+    .replace(/(^|\s)\|?(?:\s*:?-{3,}:?\s*\|?)+/g, "$1")
+    .replace(MARKS, "$1")
+    .replace(TURNS, "")
+    .replace(/\s+/g, " ")
+    .trim();
+}

@@ -1,0 +1,34 @@
+const PATHS = {
+  plus: "M8 3v10M3 8h10",
+  dots: "M3.5 8h.01M8 8h.01M12.5 8h.01",
+  menu: "M2.5 4.5h11M2.5 8h11M2.5 11.5h11",
+  close: "M4 4l8 8M12 4l-8 8",
+  down: "M8 3v9.5M4 8.5l4 4 4-4",
+  chevron: "M6 3.5L10.5 8 6 12.5",
+  check: "M3 8.5l3.2 3.2L13 4.8",
+  copy: "M5.5 5.5V3.2c0-.4.3-.7.7-.7h6.6c.4 0 .7.3.7.7v6.6c0 .4-.3.7-.7.7h-2.3M3.2 5.5h6.6c.4 0 .7.3.7.7v6.6c0 .4-.3.7-.7.7H3.2a.7.7 0 0 1-.7-.7V6.2c0-.4.3-.7.7-.7z",
+  spark: "M8 2.5v11M3.2 5.2l9.6 5.6M3.2 10.8l9.6-5.6",
+  stop: "M4.5 4.5h7v7h-7z",
+} as const;
+
+export type IconName = keyof typeof PATHS;
+
+/** A line drawing in the colour of the text around it; it says nothing to those who cannot see it. */
+export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
+  return (
+    <svg
+      aria-hidden="true"
+      className={`icon icon-${name}`}
+      width={size}
+      height={size}
+      viewBox="0 0 16 16"
+      fill="none"
+      stroke="currentColor"
+      strokeWidth={name === "dots" || name === "spark" ? 2 : 1.5}
+      strokeLinecap="round"
+      strokeLinejoin="round"
+    >
+      <path d={PATHS[name]} />
+    </svg>
+  );
+}

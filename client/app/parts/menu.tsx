@@ -1,0 +1,87 @@
+import { type KeyboardEvent, useId, useRef, useState } from "react";
+
+/** One thing a menu offers. */
+export type MenuItem = { text: string; onChoose: () => void };
+
+/** A button that opens a short list of things to do. Escape and a press elsewhere close it. */
+export function Menu(props: {
+  label: string;
+  className: string;
+  items: readonly MenuItem[];
+  children: React.ReactNode;
+}) {
+  const { label, className, items, children } = props;
+  const id = useId();
+  const button = useRef<HTMLButtonElement>(null);
+  const list = useRef<HTMLDivElement>(null);
+  const [open, setOpen] = useState(false);
+
+  const move = (event: KeyboardEvent) => {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (by === undefined || !list.current) return;
+    event.preventDefault();
+    const buttons = [...list.current.querySelectorAll("button")];
+    const at = buttons.indexOf(document.activeElement as HTMLButtonElement);
+    buttons[(at + by + buttons.length) % buttons.length]?.focus();
+  };
+  return (
+    <>
+      <button
+        ref={button}
+        type="button"
+        className={className}
+        aria-label={label}
+        title={label}
+        aria-haspopup="menu"
+        aria-expanded={open}
+        popoverTarget={id}
+      >
+        {children}
+      </button>
+      <div
+        ref={list}
+        id={id}
+        popover="auto"
+        role="menu"
+        tabIndex={-1}
+        className="menu"
+        onKeyDown={move}
+        onBeforeToggle={(event) => {
+          if (event.newState === "open" && button.current) place(event.currentTarget, button.current);
+        }}
+        onToggle={(event) => {
+          const now = event.newState === "open";
+          setOpen(now);
+          if (now) event.currentTarget.querySelector("button")?.focus();
+        }}
+      >
+        {items.map(({ text, onChoose }) => (
+          <button
+            key={text}
+            type="button"
+            role="menuitem"
+            onClick={() => {
+              list.current?.hidePopover();
+              onChoose();
+            }}
+          >
+            {text}
+          </button>
+        ))}
+      </div>
+    </>
+  );
+}
+
+/** Below its button, or above it where there is more room. */
+function place(menu: HTMLElement, button: HTMLElement) {
+  const { top, bottom, left, right } = button.getBoundingClientRect();
+  const above = top > window.innerHeight - bottom;
+  const onTheRight = left > window.innerWidth / 2;
+  Object.assign(menu.style, {
+    top: above ? "auto" : `${bottom + 4}px`,
+    bottom: above ? `${window.innerHeight - top + 4}px` : "auto",
+    left: onTheRight ? "auto" : `${left}px`,
+    right: onTheRight ? `${window.innerWidth - right}px` : "auto",
+  });
+}

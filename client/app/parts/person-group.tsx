@@ -1,0 +1,105 @@
+import { use, useState } from "react";
+import { type MessageView, useMessage } from "../../react/index.ts";
+import { attachments, contentText } from "../content.ts";
+import type { Group } from "../conversation.ts";
+import { HoldStill } from "../hold-still.ts";
+import { isNote } from "../notes.ts";
+import { nameOf } from "../people.ts";
+import { colourOf, useThreadContext } from "../thread-context.ts";
+import { fullTime, timeOfDay } from "../when.ts";
+import { words } from "../words.ts";
+import { PersonAvatar } from "./avatar.tsx";
+import { PlainText } from "./plain-text.tsx";
+
+/** What one person wrote at one go. */
+export function PersonGroup({ group }: { group: Group }) {
+  const { thread } = useThreadContext();
+  const first = useMessage(thread, group.ids[0] ?? "");
+  const by = first?.about.by ?? group.by;
+  const name = nameOf(by, first?.message);
+  return (
+    <article className="group">
+      <PersonAvatar name={name} colour={colourOf(by)} />
+      <div className="group-body">
+        <header className="who">
+          <b>{name}</b> <time title={fullTime(group.at)}>{timeOfDay(group.at)}</time>
+        </header>
+        {group.ids.map((id) => (
+          <Said key={id} id={id} />
+        ))}
+      </div>
+    </article>
+  );
+}
+
+function Said({ id }: { id: string }) {
+  const { thread } = useThreadContext();
+  const view = useMessage(thread, id);
+  if (!view) return null;
+  const { message, about } = view;
+  const content = "content" in message ? message.content : "";
+  return (
+    <div className={about.pending ? `said said-${about.pending.state}` : "said"} data-message={id}>
+      <div className="said-text">
+        <Text text={contentText(content)} />
+        {attachments(content).map((what, i) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a message do not change
+          <span key={i} className="marginal block">
+            {words.message.attached(what)}
+          </span>
+        ))}
+        {isNote(message) && (
+          <span className="tag" title={words.message.noteHelp}>
+            {words.message.note}
+          </span>
+        )}
+      </div>
+      {about.pending && <PendingLine pending={about.pending} />}
+    </div>
+  );
+}
+
+/** More than this is shown when it is asked for, in characters. */
+const LONG = 4_000;
+
+function Text({ text }: { text: string }) {
+  const holdStill = use(HoldStill);
+  const [whole, setWhole] = useState(false);
+  if (whole || text.length <= LONG) return <PlainText text={text} />;
+  return (
+    <>
+      <PlainText text={`${text.slice(0, LONG).replace(/[\ud800-\udbff]$/, "")}…`} />{" "}
+      <button
+        type="button"
+        className="inline"
+        onClick={(event) => {
+          holdStill(event.currentTarget);
+          setWhole(true);
+        }}
+      >
+        {words.message.whole(text.length)}
+      </button>
+    </>
+  );
+}
+
+function PendingLine({ pending }: { pending: NonNullable<MessageView["about"]["pending"]> }) {
+  const { live } = useThreadContext();
+  const { state, reason, error } = pending;
+  if (state === "failed")
+    return (
+      <div className="trouble" role="alert">
+        <span>
+          {words.message.notSent} {error?.code === "too_big" ? words.message.tooBig : reason}
+        </span>
+        <button type="button" onClick={() => void pending.retry().catch(() => {})}>
+          {words.message.retry}
+        </button>
+        <button type="button" className="quiet" onClick={() => pending.discard()}>
+          {words.message.discard}
+        </button>
+      </div>
+    );
+  const text = !live ? words.message.waiting : reason ? words.message.delayed(reason) : words.message.sending;
+  return <div className={live && !reason ? "marginal late" : "marginal"}>{text}</div>;
+}

@@ -1,0 +1,71 @@
+import { useState } from "react";
+import type { CothreadError } from "../../react/index.ts";
+import { readRefusal } from "../refusal.ts";
+import { words } from "../words.ts";
+
+type Props = {
+  error: CothreadError | undefined;
+  /** Connects once more. */
+  onAgain: () => void;
+  /** Connects with this join code. */
+  onCode: (code: string) => void;
+};
+
+/** What one sees when the server lets nobody in: why, and what to do. */
+export function Refused({ error, onAgain, onCode }: Props) {
+  const { kind, title, help } = readRefusal(error);
+  return (
+    <main className="page">
+      <div className="card">
+        <p className="page-app">{words.app}</p>
+        <h1>{title}</h1>
+        <p>{help}</p>
+        {kind === "code" && <CodeForm onCode={onCode} />}
+        {kind === "replaced" && <Go text={words.refused.replaced.go} onClick={onAgain} />}
+        {kind === "version" && (
+          <Go text={words.refused.version.go} onClick={() => window.location.reload()} />
+        )}
+        {kind === "other" && <Go text={words.refused.again} onClick={onAgain} />}
+        {error && (kind === "other" || kind === "version") && (
+          <p className="marginal">{words.refused.said(error.message)}</p>
+        )}
+      </div>
+    </main>
+  );
+}
+
+function Go({ text, onClick }: { text: string; onClick: () => void }) {
+  return (
+    <button type="button" className="primary" onClick={onClick}>
+      {text}
+    </button>
+  );
+}
+
+function CodeForm({ onCode }: { onCode: (code: string) => void }) {
+  const [code, setCode] = useState("");
+  const clean = code.trim().toUpperCase();
+  return (
+    <form
+      className="field-row"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (clean !== "") onCode(clean);
+      }}
+    >
+      <input
+        value={code}
+        aria-label={words.refused.code.label}
+        placeholder={words.refused.code.label}
+        autoComplete="off"
+        spellCheck={false}
+        // biome-ignore lint/a11y/noAutofocus: the page asks for nothing else
+        autoFocus
+        onChange={(event) => setCode(event.target.value)}
+      />
+      <button type="submit" className="primary" disabled={clean === ""}>
+        {words.refused.code.go}
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,29 @@
+import type { Author, Message, Person } from "../react/index.ts";
+import { words } from "./words.ts";
+
+/** Somebody who is here, in however many windows. */
+export type Here = { id: string; name: string; typing: boolean; windows: number };
+
+/** Who is here, each once, in the order they came. */
+export function everyone(people: readonly Person[]): Here[] {
+  const byId = new Map<string, Here>();
+  for (const { user, data } of people) {
+    const known = byId.get(user.id);
+    byId.set(user.id, {
+      id: user.id,
+      name: user.name,
+      typing: (known?.typing ?? false) || data?.typing === true,
+      windows: (known?.windows ?? 0) + 1,
+    });
+  }
+  return [...byId.values()];
+}
+
+/** The name under which somebody wrote something. */
+export function nameOf(by: Author, message?: Message): string {
+  if (by.kind === "user" || by.kind === "service") {
+    const stamped = message && "name" in message ? message.name : undefined;
+    return by.name || stamped || words.message.someone;
+  }
+  return by.kind === "agent" ? by.id : words.app;
+}

@@ -1,0 +1,42 @@
+import type { TurnEnd } from "../react/index.ts";
+import { words } from "./words.ts";
+
+/** How a run ended, where there is something to say about it. */
+export type RunSentence = {
+  tone: "quiet" | "bad";
+  text: string;
+  /** What the agent or the server said, where the sentence is ours. */
+  details?: string;
+  /** Asking once more may help. */
+  again: boolean;
+};
+
+/** Codes whose message the server has written for people; it names the agent and the cause. */
+const SAID_WELL = /^(?:AGENT_|STORE_FAILED)/;
+
+/**
+ * What to say about the end of a run; `null` when it went well.
+ * @param agent the agent's name
+ * @param stoppedBy the name of who stopped it, where that is known
+ */
+export function runSentence(end: TurnEnd, agent: string, stoppedBy: string | undefined): RunSentence | null {
+  switch (end.outcome) {
+    case "success":
+      return null;
+    case "cancelled":
+      return {
+        tone: "quiet",
+        text: stoppedBy ? words.end.stoppedBy(stoppedBy) : words.end.stopped,
+        again: false,
+      };
+    case "interrupt":
+      return { tone: "quiet", text: words.end.interrupt(agent), again: false };
+    case "error": {
+      const { code = "", message } = end;
+      if (message && SAID_WELL.test(code)) return { tone: "bad", text: message, again: true };
+      const ours = words.end.codes[code]?.(agent) ?? words.end.failed(agent);
+      const details = SAID_WELL.test(code) || code === "SERVER_RESTART" ? undefined : message;
+      return { tone: "bad", text: ours, ...(details && { details }), again: true };
+    }
+  }
+}

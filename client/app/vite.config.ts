@@ -1,0 +1,18 @@
+import { fileURLToPath } from "node:url";
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vite";
+
+// `npx vite client/app` develops against a server that runs beside it.
+const SERVER = "http://127.0.0.1:4000";
+
+export default defineConfig({
+  // The page may be served under any path, so everything in it is addressed relative to it.
+  base: "./",
+  plugins: [react()],
+  build: {
+    outDir: fileURLToPath(new URL("../../dist/app", import.meta.url)),
+    emptyOutDir: true,
+    target: "es2022",
+  },
+  server: { proxy: { "/v1": { target: SERVER, ws: true } } },
+});

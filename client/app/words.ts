@@ -1,0 +1,262 @@
+/**
+ * Every word the app says. Plain and short: what happened, and what one can do. Numbers of seconds are whole.
+ */
+export const words = {
+  app: "Cothread",
+  untitled: "New thread",
+  threads: "Threads",
+  menu: "Show threads",
+  close: "Close",
+  cancel: "Cancel",
+  save: "Save",
+
+  list: {
+    start: "Start a new thread",
+    filter: "Filter threads",
+    filterKey: "/",
+    none: "No threads yet.",
+    nothingFound: (text: string) => `Nothing matches “${text}”.`,
+    noArchived: "Nothing is archived.",
+    showArchived: "Archived",
+    hideArchived: "Back to threads",
+    running: "an agent is at work",
+    empty: "Nothing said yet",
+    more: (title: string) => `Rename or archive ${title}`,
+    rename: "Rename",
+    archive: "Archive",
+    unarchive: "Take out of the archive",
+    copyLink: "Copy link",
+    failed: (reason: string) => `The list is not up to date. ${reason}`,
+  },
+
+  me: {
+    menu: (name: string) => `You are ${name}. Change your name or be someone else`,
+    you: "you",
+    rename: "Change name",
+    someoneElse: "Be someone else in this window",
+    myself: (name: string | null) => (name ? `Be ${name} again` : "Be yourself again"),
+    onlyHere: "only in this window",
+  },
+
+  name: {
+    title: "What should others call you?",
+    titleOther: "Who are you in this window?",
+    label: "Your name",
+    placeholder: "e.g. Ana",
+    go: "Join",
+    change: "Save",
+    why: "People and agents see it beside what you write. This browser remembers it.",
+    whyOther: "Other windows stay who they are, so you can watch two people work in one thread.",
+    hint: "Open a second window to be someone else.",
+  },
+
+  connection: {
+    live: (people: number) => `live · ${people} here`,
+    connecting: "connecting",
+    loading: "loading",
+    reconnecting: "reconnecting",
+    reconnectingIn: (seconds: number) => `reconnecting in ${seconds} s`,
+    offline: "offline",
+    unsent: (count: number) => `${count} unsent`,
+    now: "Connect now",
+    what: {
+      live: "Everything you see is up to date.",
+      away: "You can read and write. What you send waits here and goes out when the connection is back.",
+    },
+  },
+
+  people: {
+    here: "Who is here",
+    typing: (names: readonly string[]) =>
+      names.length > 2
+        ? `${names[0]}, ${names[1]} and ${names.length - 2} more are typing`
+        : `${series(names)} ${names.length > 1 ? "are" : "is"} typing`,
+    isTyping: (name: string) => `${name}, typing`,
+    agent: (name: string) => `${name}, agent`,
+    working: (name: string) => `${name}, at work`,
+    more: (count: number) => `+${count}`,
+    twice: (name: string) => `You are ${name} in another window too.`,
+    twiceBe: "Be someone else here",
+    twiceOk: "Stay",
+  },
+
+  thread: {
+    rename: "Rename this thread",
+    title: "Title",
+    earlier: (count: number) => `Show earlier messages (${count})`,
+    earlierLoading: "Fetching earlier messages",
+    newMessages: "New messages",
+    toEnd: "To the end",
+    today: "Today",
+    yesterday: "Yesterday",
+    archived: "This thread is archived.",
+    missing: "There is no such thread.",
+    missingHelp: "The link may be incomplete, or the server started with an empty store.",
+    forbidden: "You may not see this thread.",
+    forbiddenHelp: "Ask somebody who is in it to let you in.",
+    failed: "This thread cannot be shown.",
+    again: "Try again",
+    toList: "Newest thread",
+    loading: "Fetching the conversation",
+    waiting: "Waiting for the server",
+  },
+
+  start: {
+    title: "What shall we work on?",
+    help: "Everybody in this thread sees what is written here, while it is written.",
+    plan: "Plan something",
+    planText: "Draft a launch plan for the mobile release",
+    compare: "Compare two things",
+    compareText: "Compare SQLite and Postgres for a small team",
+    together: "Two people",
+    togetherText: "Open a second window to be someone else",
+  },
+
+  message: {
+    note: "note",
+    noteHelp: "A note starts nothing. The next run reads it.",
+    by: (name: string) => `run by ${name}`,
+    someone: "Someone",
+    sending: "sending",
+    waiting: "waits for the connection",
+    delayed: (reason: string) => `sending again. ${reason}`,
+    notSent: "Not sent.",
+    tooBig: "It is longer than the server takes. Shorten it, or send it in parts.",
+    whole: (characters: number) => `Show all ${characters.toLocaleString()} characters`,
+    retry: "Retry",
+    discard: "Discard",
+    attached: (what: string) => `Attached: ${what}`,
+    copy: "Copy",
+    copied: "Copied",
+    picture: (what: string) => `Picture: ${what || "without a description"}`,
+  },
+
+  work: {
+    thinking: "Thinking…",
+    thought: (seconds: number) => (seconds < 1 ? "Thought briefly" : `Thought for ${duration(seconds)}`),
+    thoughtHidden: "The agent keeps this thought to itself.",
+    calling: "calling…",
+    running: "running…",
+    noAnswer: "no answer",
+    waitsForApp: "waits for an answer of the application",
+    failed: "failed",
+    args: "Sent",
+    result: "Came back",
+    items: (count: number) => (count === 1 ? "1 result" : `${count} results`),
+    noItems: "no results",
+    progress: (done: number, total: number) => `${done} of ${total}`,
+    itemDone: "done",
+    itemOpen: "open",
+    starting: "Starting",
+    working: "Working",
+    still: "Still working",
+    lastSeen: "At work when last seen",
+    step: (name: string) => name,
+  },
+
+  end: {
+    stopped: "Stopped",
+    stoppedBy: (name: string) => `Stopped by ${name}`,
+    interrupt: (agent: string) =>
+      `${agent} asks for an answer, which this app cannot give yet. Write something else to go on without it.`,
+    again: "Try again",
+    failed: (agent: string) => `${agent} failed. Try again or choose another agent.`,
+    codes: {
+      SERVER_RESTART: () => "The server was restarted while this was running. What was written is kept.",
+      AGENT_UNREACHABLE: (agent: string) =>
+        `${agent} cannot be reached. Check that it is running, then try again.`,
+      AGENT_HTTP: (agent: string) => `${agent} answered with an error. Try again later.`,
+      AGENT_TIMEOUT: (agent: string) =>
+        `${agent} did not answer for too long. Try again or choose another agent.`,
+      AGENT_TRUNCATED: (agent: string) => `The connection to ${agent} broke off. Try again.`,
+      AGENT_INVALID: (agent: string) =>
+        `${agent} sent something that is not AG-UI. Its maker can tell from the details.`,
+      AGENT_TOO_BIG: (agent: string) => `${agent} sent more than this server takes at once.`,
+      AGENT_FAILED: (agent: string) => `${agent} failed. Try again or choose another agent.`,
+      STORE_FAILED: () => "The server could not write this down. Check its disk, then try again.",
+    } as Readonly<Record<string, (agent: string) => string>>,
+    details: "Details",
+  },
+
+  queue: {
+    waiting: (count: number) => `${count} waiting`,
+    quote: (text: string) => `“${text}”`,
+    withdraw: "withdraw",
+    more: (count: number) => `${count} more`,
+    fewer: "fewer",
+    gone: "Too late: it runs already.",
+  },
+
+  composer: {
+    label: "Message",
+    placeholder: (agent: string | null) => (agent ? `Ask ${agent}, or tell the others` : "Write a message"),
+    placeholderNote: "A note for everybody here. It starts nothing.",
+    send: "Send",
+    queue: "Queue",
+    note: "Note",
+    addNote: "Add note",
+    noteHelp: "Send as a note: it starts nothing",
+    stop: "Stop",
+    stopping: "Stopping",
+    agent: "Who answers",
+    busy: (name: string) => `${name} is at work. What you send now waits its turn.`,
+    stopFailed: (reason: string) => `It was not stopped. ${reason}`,
+  },
+
+  refused: {
+    title: "The server does not let this window in.",
+    code: {
+      title: "This server asks for a join code.",
+      help: "Open the link again that you were given, or type the code at its end.",
+      label: "Join code",
+      go: "Join",
+    },
+    guests: "Ask whoever runs the server to start it with --share, and to send you the link it prints.",
+    replaced: {
+      title: "This thread goes on in another window.",
+      help: "The same window was opened twice. Go on here, and the other one lets go.",
+      go: "Go on here",
+    },
+    version: {
+      title: "The server has another version than this page.",
+      help: "Reload the page to get the one that fits.",
+      go: "Reload",
+    },
+    other: "If this does not pass, tell whoever runs the server what stands here.",
+    again: "Try again",
+    said: (reason: string) => `The server says: ${reason}`,
+  },
+
+  keys: {
+    title: "Keys",
+    open: "Keys",
+    rows: [
+      ["/", "filter threads"],
+      ["n", "new thread"],
+      ["j  k", "next thread, thread before"],
+      ["Enter", "send"],
+      ["Shift Enter", "new line"],
+      ["Esc", "stop what is running, or close"],
+      ["?", "this"],
+    ] as readonly (readonly [string, string])[],
+  },
+
+  crash: {
+    title: "Something in this page broke.",
+    help: "Nothing in the thread is lost. Reload to go on.",
+    reload: "Reload",
+  },
+} as const;
+
+/** "a", "a and b", "a, b and c". */
+export function series(parts: readonly string[]): string {
+  return parts.length < 2 ? (parts[0] ?? "") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
+}
+
+/** A span of time as one says it: `4 s`, `2 min 5 s`. @param seconds whole ones */
+export function duration(seconds: number): string {
+  const minutes = Math.floor(seconds / 60);
+  const rest = seconds % 60;
+  if (minutes === 0) return `${rest} s`;
+  return rest === 0 ? `${minutes} min` : `${minutes} min ${rest} s`;
+}
