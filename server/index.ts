@@ -116,7 +116,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Cothrea
     log: (what, details) => log.debug(details, what),
   });
   let stopping = false;
-  const { server, http } = await buildHttp({
+  const { server, http, detach } = await buildHttp({
     ...(mounted && { server: mounted }),
     basePath: config.basePath,
     app: app ? fileURLToPath(new URL("../app", import.meta.url)) : null,
@@ -162,7 +162,8 @@ export async function createServer(options: ServerOptions = {}): Promise<Cothrea
     while (rooms.running && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 20));
     await rooms.close();
     gateway.terminate();
-    if (!mounted) {
+    if (mounted) detach();
+    else {
       server.closeAllConnections();
       await http.close();
     }

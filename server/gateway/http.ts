@@ -24,17 +24,22 @@ export type HttpOptions = {
 
 /**
  * Builds the HTTP side: health, info and the web app. On a server of somebody else only our own paths are
- * answered; its other listeners keep theirs.
+ * answered; its other listeners keep theirs. `detach` takes ours off a server that goes on without us.
  */
-export async function buildHttp(options: HttpOptions): Promise<{ server: Server; http: FastifyInstance }> {
+export async function buildHttp(
+  options: HttpOptions,
+): Promise<{ server: Server; http: FastifyInstance; detach: () => void }> {
   const { basePath, app, info } = options;
   const own = options.server === undefined;
   const server = options.server ?? createHttpServer();
+  let detach = () => {};
   const http = fastify({
     serverFactory: (handler) => {
-      server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+      const listener = (request: IncomingMessage, response: ServerResponse) => {
         if (own || isOurs(request.url ?? "", basePath, app !== null)) handler(request, response);
-      });
+      };
+      server.on("request", listener);
+      detach = () => server.off("request", listener);
       return server;
     },
   });
@@ -60,14 +65,12 @@ export async function buildHttp(options: HttpOptions): Promise<{ server: Server;
           path.includes("/assets/") ? "public, max-age=31536000, immutable" : "no-cache",
         ),
     });
-    // Addresses of threads are pages of the app.
-    http.get(`${basePath}/t/*`, (_request, reply) => reply.sendFile("index.html"));
   }
   http.setNotFoundHandler((request, reply) =>
     reply.code(404).send({ message: `There is nothing at ${request.method} ${request.url.split("?")[0]}.` }),
   );
   await http.ready();
-  return { server, http };
+  return { server, http, detach };
 }
 
 /** Whether a path belongs to this server when it shares an HTTP server with something else. */

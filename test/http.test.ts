@@ -1,0 +1,127 @@
+import { createServer as createHttpServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, describe, expect, test } from "vitest";
+import { type CothreadServer, createServer, type ServerOptions } from "../server/index.ts";
+import { RawClient } from "./kit/raw-client.ts";
+
+const running: { close(): unknown }[] = [];
+afterEach(async () => {
+  for (const one of running.splice(0)) await one.close();
+});
+
+async function start(options: ServerOptions = {}): Promise<CothreadServer> {
+  const server = await createServer({ port: 0, store: "memory:", logLevel: "silent", ...options });
+  running.push({ close: () => server.close({ drainMs: 0 }) });
+  return server;
+}
+
+/** An application with a server of its own. */
+async function host(): Promise<{ server: Server; url: string }> {
+  const server = createHttpServer((request, response) => {
+    if (request.url === "/hello") response.end("the application's own");
+    else if (request.url === "/other") response.writeHead(404).end("not here");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  running.push({
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  });
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+const get = async (url: string) => {
+  const response = await fetch(url);
+  const text = await response.text();
+  return { status: response.status, text, headers: response.headers };
+};
+
+describe("HTTP on a server of its own", () => {
+  test("health, readiness and what it is", async () => {
+    const { url } = await start();
+    expect(JSON.parse((await get(`${url}/healthz`)).text)).toEqual({ status: "ok" });
+    expect(await get(`${url}/readyz`)).toMatchObject({ status: 200 });
+    const info = JSON.parse((await get(`${url}/v1/info`)).text);
+    expect(info.version).toMatch(/^\d+\.\d+\.\d+/);
+    expect(info.agents).toEqual([
+      { id: "planner", name: "Planner", default: true },
+      { id: "echo", name: "Echo" },
+    ]);
+  });
+
+  test("a path that is not there is told in a sentence, and a stranger's upgrade is refused", async () => {
+    const { url } = await start();
+    const missing = await get(`${url}/v1/nothing?token=secret`);
+    expect(missing.status).toBe(404);
+    expect(JSON.parse(missing.text)).toEqual({ message: "There is nothing at GET /v1/nothing." });
+    await expect(RawClient.open(`${url}/elsewhere`)).rejects.toThrow(/404/);
+  });
+
+  test("everything moves below the base path", async () => {
+    const server = await start({ basePath: "/co" });
+    expect(server.url).toMatch(/\/co$/);
+    expect((await get(`${server.url}/healthz`)).status).toBe(200);
+    expect((await get(server.url.replace("/co", "/healthz"))).status).toBe(404);
+    await expect(RawClient.hello(server.url)).resolves.toBeDefined();
+  });
+
+  test("readiness ends when it stops, and it can be closed twice", async () => {
+    const server = await start();
+    await Promise.all([server.close({ drainMs: 0 }), server.close({ drainMs: 0 })]);
+    await expect(get(`${server.url}/readyz`)).rejects.toThrow();
+  });
+});
+
+describe("mounted on the server of an application", () => {
+  test("its own paths are answered, the application's are left alone", async () => {
+    const { server, url } = await host();
+    const cothread = await start({ server });
+    expect(cothread.url).toBe(url);
+    expect((await get(`${url}/hello`)).text).toBe("the application's own");
+    expect((await get(`${url}/other`)).text).toBe("not here");
+    expect((await get(`${url}/healthz`)).status).toBe(200);
+    const client = await RawClient.hello(url);
+    expect((await client.join("t")).joined?.seq).toBe(0);
+  });
+
+  test("an upgrade of the application's own is left to it; closing leaves its server open", async () => {
+    const { server, url } = await host();
+    const cothread = await start({ server, basePath: "/co" });
+    server.on("upgrade", (request, socket) => {
+      if (request.url === "/v1/ws") socket.end("HTTP/1.1 418 I'm a teapot\r\nContent-Length: 0\r\n\r\n");
+    });
+    await expect(RawClient.open(url)).rejects.toThrow(/418/);
+    const client = await RawClient.hello(`${url}/co`);
+    await cothread.close({ drainMs: 0 });
+    expect(await client.closed).toMatchObject({ code: 4000, bye: { code: 4000 } });
+    expect((await get(`${url}/hello`)).status).toBe(200);
+    expect(server.listenerCount("request")).toBe(1);
+  });
+});
+
+test("graceful close waits for a run to end, within drainMs", async () => {
+  let finish = () => {};
+  const slow = async function* (input: { threadId: string; runId: string }) {
+    const { threadId, runId } = input;
+    yield { type: "RUN_STARTED", threadId, runId } as never;
+    await new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    yield { type: "RUN_FINISHED", threadId, runId } as never;
+  };
+  const server = await start({ agents: { slow } });
+  const client = await RawClient.hello(server.url);
+  await client.join("t");
+  await client.ask({
+    type: "submit",
+    thread: "t",
+    inputId: "i",
+    messages: [{ id: "m", role: "user", content: "go" }],
+  });
+  await client.entry((entry) => entry.kind === "event" && (entry.event.type as string) === "RUN_STARTED");
+  const closing = server.close({ drainMs: 60_000 });
+  expect((await client.closed).code).toBe(4000);
+  finish();
+  await closing;
+});
