@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { readFrame } from "../server/gateway/read-frame.ts";
 import type { CothreadServer } from "../server/index.ts";
 import { type CLOSES, NOT_YET, PROTOCOL, REJECTS, type RejectCode } from "../shared/protocol/index.ts";
 import { RawClient } from "./kit/raw-client.ts";
@@ -188,8 +189,7 @@ describe("frames that are refused", () => {
 
   test("a ref that is none does not come back", async () => {
     const { evil } = await pair(await open());
-    for (const ref of ['"x".repeat', "1e999", "null", "[1]", '{"a":1}', `"${"x".repeat(200)}"`, "true"]) {
-      if (ref.startsWith('"x"')) continue;
+    for (const ref of ["1e999", "null", "[1]", '{"a":1}', `"${"x".repeat(200)}"`, "true"]) {
       evil.send(`{"type":"ping","ref":${ref}}`);
       const answer = await evil.next("reject");
       expect(answer.code).toBe("bad_frame");
@@ -479,20 +479,18 @@ describe("frames that cost more than they weigh", () => {
   test.each(cases)("%s", async (_what, frame, code) => {
     const server = await open({ frame: 4 * 1024 * 1024 });
     const { good, evil } = await pair(server);
-    // How long anybody else waits is how long the event loop stands still.
-    let longest = 0;
-    let last = performance.now();
-    const watch = setInterval(() => {
-      longest = Math.max(longest, performance.now() - last);
-      last = performance.now();
-    }, 1);
     evil.send(frame);
     const answer = await evil.find((f) => f.type === "reject" && f.ref === "x");
-    clearInterval(watch);
     expect(answer).toMatchObject({ code, retry: false });
     expectSentence((answer as { message: string }).message);
-    // 50 ms on an idle machine; what is refused here took from 150 ms to 7 s.
-    expect(longest).toBeLessThan(140);
+    // Everybody else waits while a frame is read. Processor time, because other programs run here too; what
+    // is refused took from 150 ms to 7 s before it was.
+    const cost = () => {
+      const began = process.cpuUsage();
+      readFrame(frame, false);
+      return process.cpuUsage(began).user / 1_000;
+    };
+    expect(Math.min(cost(), cost(), cost())).toBeLessThan(50);
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
     await expectAlive(good);
   });

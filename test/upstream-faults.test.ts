@@ -946,7 +946,7 @@ describe("an agent in this process", () => {
           yield* good(input) as BaseEvent[];
         },
     ],
-    ["an object with run", { run: (input) => from(good(input) as BaseEvent[]) }],
+    ["an object with run", { run: (input: RunAgentInput) => from(good(input) as BaseEvent[]) }],
     ["an AbstractAgent", new Stock(good)],
   ];
   test.each(forms)("may be %s", async (_what, agent) => {

@@ -1,0 +1,114 @@
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { expect } from "vitest";
+
+/** Long enough for a machine that has other things to do, ms. */
+const PATIENCE = 30_000;
+
+/** A window of the web app, with somebody in front of it. */
+export class AppWindow {
+  readonly page: Page;
+  /** What the page complained about; refused connections are none. */
+  readonly complaints: string[] = [];
+
+  private constructor(page: Page) {
+    this.page = page;
+    page.setDefaultTimeout(PATIENCE);
+    page.on("pageerror", (error) => this.complaints.push(String(error)));
+    page.on("console", (message) => {
+      const text = message.text();
+      if (message.type() === "error" && !/WebSocket connection|net::ERR_/.test(text))
+        this.complaints.push(text);
+    });
+  }
+
+  /** Opens the app as a newcomer who says their name. */
+  static async open(
+    browser: Browser,
+    url: string,
+    name: string,
+    options: BrowserContextOptions = {},
+  ): Promise<AppWindow> {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+    const opened = new AppWindow(await context.newPage());
+    await opened.page.goto(url);
+    await opened.introduce(name);
+    return opened;
+  }
+
+  /** Begins a thread of its own. */
+  async startThread(): Promise<void> {
+    const list = this.page.getByRole("button", { name: "Show threads" });
+    if (await list.isVisible()) await list.click();
+    await this.page.getByRole("button", { name: "Start a new thread" }).click();
+    await this.page.getByText("What shall we work on?").waitFor();
+  }
+
+  /** Answers the question who is there. */
+  async introduce(name: string): Promise<void> {
+    await this.page.getByLabel("Your name").fill(name);
+    await this.page.getByRole("button", { name: "Join" }).click();
+    await this.pill(/^live/);
+  }
+
+  get field() {
+    return this.page.getByLabel("Message");
+  }
+
+  get stop() {
+    return this.page.locator("[data-stop]");
+  }
+
+  async send(text: string): Promise<void> {
+    await this.field.fill(text);
+    await this.field.press("Enter");
+  }
+
+  /** Waits until the pill says this. */
+  async pill(text: RegExp): Promise<void> {
+    const pill = this.page.locator(".pill");
+    await expect.poll(() => pill.textContent(), { timeout: PATIENCE }).toMatch(text);
+  }
+
+  /** Connects at once, unless that happened meanwhile. */
+  async connectNow(): Promise<void> {
+    const pill = this.page.locator("button.pill");
+    await pill.click({ timeout: 1_000 }).catch(() => {});
+    await this.pill(/^live/);
+  }
+
+  /** Waits until a text stands in the conversation. */
+  async sees(text: string | RegExp): Promise<void> {
+    await this.page.locator(".column").getByText(text).first().waitFor();
+  }
+
+  /** Waits until nothing runs and nothing waits. */
+  async idle(): Promise<void> {
+    await this.pill(/^live/);
+    await expect
+      .poll(() => this.page.locator("[data-stop], .queue, .said-sending, .said-queued").count(), {
+        timeout: PATIENCE,
+      })
+      .toBe(0);
+  }
+
+  /** Ids of the messages that are shown, in order. */
+  async ids(): Promise<string[]> {
+    return this.page
+      .locator("[data-message]")
+      .evaluateAll((all) => all.map((element) => element.getAttribute("data-message") ?? ""));
+  }
+
+  /** The whole conversation. */
+  async text(): Promise<string> {
+    return (await this.page.locator(".column").textContent()) ?? "";
+  }
+
+  /** How often people said exactly this. */
+  said(text: string): Promise<number> {
+    return this.page.locator(".said-text").getByText(text, { exact: true }).count();
+  }
+
+  close(): Promise<void> {
+    return this.page.context().close();
+  }
+}
