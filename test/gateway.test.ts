@@ -342,7 +342,10 @@ describe("[B1] a reader that does not read", () => {
     await ana.read();
     await gateway.wait(40);
     await ana.read();
-    for (let i = 0; i < 20; i += 1) ana.say({ type: "join", ref: `j${i}`, thread: "t" });
+    for (let i = 0; i < 20; i += 1) {
+      ana.say({ type: "join", ref: `j${i}`, thread: "t" });
+      for (let n = 0; n < 4; n += 1) await settled();
+    }
     // What is sent behind a join waits with it and keeps its place.
     ana.note("t", "behind");
     for (let i = 0; i < 10; i += 1) await gateway.wait(20);

@@ -141,7 +141,9 @@ describe("[L4] rooms leave memory and come back", () => {
     await bo.submit("three", { start: false });
     await settled();
     expect(bo.entries.length).toBeGreaterThan(0);
-    expect(texts(await rooms.join("t", "Cy"))).toEqual(["one", "two", "three"]);
+    const cy = await rooms.join("t", "Cy");
+    expect(texts(cy)).toEqual(["one", "two", "three"]);
+    expect(cy.reply.people.all.map(({ user }) => user.name)).toEqual(["Bo", "Cy"]);
     expect(rooms.warnings).toEqual([]);
   });
 

@@ -8,7 +8,6 @@ export const words = {
   menu: "Show threads",
   close: "Close",
   cancel: "Cancel",
-  save: "Save",
 
   list: {
     start: "Start a new thread",
@@ -25,13 +24,11 @@ export const words = {
     rename: "Rename",
     archive: "Archive",
     unarchive: "Take out of the archive",
-    copyLink: "Copy link",
     failed: (reason: string) => `The list is not up to date. ${reason}`,
   },
 
   me: {
     menu: (name: string) => `You are ${name}. Change your name or be someone else`,
-    you: "you",
     rename: "Change name",
     someoneElse: "Be someone else in this window",
     myself: (name: string | null) => (name ? `Be ${name} again` : "Be yourself again"),
@@ -151,7 +148,6 @@ export const words = {
     working: "Working",
     still: "Still working",
     lastSeen: "At work when last seen",
-    step: (name: string) => name,
   },
 
   end: {
@@ -175,7 +171,6 @@ export const words = {
       AGENT_FAILED: (agent: string) => `${agent} failed. Try again or choose another agent.`,
       STORE_FAILED: () => "The server could not write this down. Check its disk, then try again.",
     } as Readonly<Record<string, (agent: string) => string>>,
-    details: "Details",
   },
 
   queue: {
@@ -199,8 +194,6 @@ export const words = {
     stop: "Stop",
     stopping: "Stopping",
     agent: "Who answers",
-    busy: (name: string) => `${name} is at work. What you send now waits its turn.`,
-    stopFailed: (reason: string) => `It was not stopped. ${reason}`,
   },
 
   refused: {

@@ -9,9 +9,9 @@ const SIZE = { width: 1000, height: 740 };
 /** Takes the picture of the README: two windows on one thread while an agent works, side by side. */
 export async function takeScreenshot(browser: Browser, left: AppWindow, right: AppWindow): Promise<void> {
   for (const { page } of [left, right]) await page.setViewportSize(SIZE);
-  await right.field.pressSequentially("And what about the FAQ?");
+  await left.page.locator(".streaming td").nth(3).waitFor({ timeout: 60_000 });
+  await right.field.pressSequentially("And who writes the FAQ?");
   await left.page.getByText("Ben is typing").waitFor();
-  await left.page.locator(".activity").first().waitFor();
   const [one, other] = await Promise.all([left.page.screenshot(), right.page.screenshot()]);
   const page = await browser.newPage({ viewport: { width: 2 * SIZE.width + 72, height: SIZE.height + 48 } });
   const image = (bytes: Buffer) => `<img src="data:image/png;base64,${bytes.toString("base64")}">`;

@@ -25,7 +25,7 @@ export function RunLine({ run, sign }: { run: ThreadRun | undefined; sign: unkno
   return (
     <p className="run-line marginal">
       <i className="pulse" aria-hidden="true" />
-      {typeof step === "string" && !quiet ? words.work.step(step) : what}
+      {typeof step === "string" && !quiet ? step : what}
     </p>
   );
 }
