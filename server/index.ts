@@ -135,8 +135,11 @@ export async function createServer(options: ServerOptions = {}): Promise<Cothrea
     socket: Parameters<Gateway["upgrade"]>[1],
     head: Buffer,
   ) => {
-    if (request.url?.split("?")[0] === door) gateway.upgrade(request, socket, head);
-    else if (!mounted) socket.end("HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+    if (request.url?.split("?")[0] === door) return gateway.upgrade(request, socket, head);
+    if (mounted) return;
+    // Whoever hangs up before the answer is written must not bring the server down.
+    socket.on("error", () => {});
+    socket.end("HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
   };
   server.on("upgrade", onUpgrade);
   try {
@@ -158,6 +161,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Cothrea
     server.off("upgrade", onUpgrade);
     if (!mounted) server.close();
     gateway.close();
+    rooms.hold();
     const until = Date.now() + drainMs;
     while (rooms.running && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 20));
     await rooms.close();

@@ -1,5 +1,5 @@
 import { createServer as createHttpServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { type CothreadServer, createServer, type ServerOptions } from "../server/index.ts";
 import { RawClient } from "./kit/raw-client.ts";
@@ -102,8 +102,10 @@ describe("mounted on the server of an application", () => {
 
 test("graceful close waits for a run to end, within drainMs", async () => {
   let finish = () => {};
+  let calls = 0;
   const slow = async function* (input: { threadId: string; runId: string }) {
     const { threadId, runId } = input;
+    calls += 1;
     yield { type: "RUN_STARTED", threadId, runId } as never;
     await new Promise<void>((resolve) => {
       finish = resolve;
@@ -120,8 +122,31 @@ test("graceful close waits for a run to end, within drainMs", async () => {
     messages: [{ id: "m", role: "user", content: "go" }],
   });
   await client.entry((entry) => entry.kind === "event" && (entry.event.type as string) === "RUN_STARTED");
+  const queued = {
+    type: "submit",
+    thread: "t",
+    inputId: "j",
+    messages: [{ id: "n", role: "user", content: "next" }],
+  };
+  expect(await client.ask(queued)).toMatchObject({ status: "queued" });
   const closing = server.close({ drainMs: 60_000 });
   expect((await client.closed).code).toBe(4000);
   finish();
+  // What waits in the queue does not start any more: it would hold up the stop, and be cut off by it.
   await closing;
+  expect(calls).toBe(1);
+});
+
+test("somebody who hangs up on a refused upgrade does no harm", async () => {
+  const { url } = await start();
+  const { port } = new URL(url);
+  for (let n = 0; n < 20; n += 1) {
+    const socket = connect(Number(port), "127.0.0.1");
+    await new Promise<void>((resolve) => socket.once("connect", resolve));
+    socket.write(
+      "GET /elsewhere HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+    );
+    socket.resetAndDestroy();
+  }
+  expect((await get(`${url}/healthz`)).status).toBe(200);
 });

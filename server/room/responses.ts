@@ -50,6 +50,8 @@ export class Responses {
   private readonly active = new Map<string, Response>();
   /** Queued inputs, first to run first. */
   readonly queue: InputRecord[] = [];
+  /** Set while the server stops: what is queued stays so, and starts at the next boot. */
+  held = false;
 
   constructor(host: ResponseHost) {
     this.host = host;
@@ -69,7 +71,7 @@ export class Responses {
   add(turn: Turn, record: InputRecord): void {
     const ahead = this.active.size + this.queue.length;
     this.queue.push(record);
-    if (ahead === 0) {
+    if (ahead === 0 && !this.held) {
       this.startNext(turn, record.messages);
       return;
     }
@@ -139,7 +141,7 @@ export class Responses {
    * @param messages given when the input entry has not been logged before
    */
   startNext(turn: Turn, messages?: Message[]): void {
-    if (this.active.size > 0) return;
+    if (this.held || this.active.size > 0) return;
     const record = this.queue.shift();
     if (!record) return;
     const { inputId, runId, by, policy } = record;

@@ -146,6 +146,11 @@ export class Rooms implements RoomsPort {
     return [...this.live.values()].some((room) => room.responses.busy);
   }
 
+  /** Lets running agents go on and starts nothing any more; what is queued waits for the next boot. */
+  hold(): void {
+    for (const room of this.live.values()) room.responses.held = true;
+  }
+
   /** Ends all runs with a reason people can read, writes the folds and lets go of every room. */
   async close(): Promise<void> {
     this.stopping = true;

@@ -47,6 +47,8 @@ export const fanout: Bench = async (run) => {
     for (let i = 1; i <= run.runs; i += 1) {
       run.say(`${readers} readers, run ${i} of ${run.runs}`);
       const { speed, frames } = await measureOurs(readers, run);
+      const entries = frames.reduce((sum, [, n]) => sum + n, 0) / frames.length;
+      run.say(`  ${entries.toFixed(1)} entries a frame on average`);
       for (const { kind, dialect } of PEERS) {
         const theirs = await measurePeer(kind, dialect, readers, frames, run);
         pairs[kind].wall.push({ ours: speed.wall, theirs: theirs.wall });
@@ -56,7 +58,7 @@ export const fanout: Bench = async (run) => {
         );
       }
     }
-    const what = `${readers.toLocaleString("en-US")} readers, SQLite, 20 events a frame`;
+    const what = `${readers.toLocaleString("en-US")} readers, SQLite, bursts of ${BURST} events`;
     for (const { kind, peer, bound } of PEERS) {
       const named = { bench: "fanout", peer, better: "higher" as const };
       const { wall, cpu } = pairs[kind];

@@ -5,6 +5,9 @@ import { WebSocketServer } from "ws";
 import { createServer } from "../../server/index.ts";
 import type { PartRole } from "./part-role.ts";
 
+/** Resident bytes of the process, and those its JavaScript objects take. */
+export type Memory = { rss: number; heap: number };
+
 /** The real server, or a bare `ws` server that does nothing but hold sockets; tells its memory. */
 export const idleServer: PartRole = () => ({
   async ours({ store }: { store: string }): Promise<string> {
@@ -23,12 +26,13 @@ export const idleServer: PartRole = () => ({
     return `ws://127.0.0.1:${(http.address() as AddressInfo).port}`;
   },
 
-  /** Resident bytes once there is nothing more to collect. */
-  async memory(): Promise<number> {
+  /** Memory once there is nothing more to collect. */
+  async memory(): Promise<Memory> {
     for (let i = 0; i < 5; i += 1) {
       global.gc?.();
       await setTimeout(200);
     }
-    return process.memoryUsage().rss;
+    const { rss, heapUsed } = process.memoryUsage();
+    return { rss, heap: heapUsed };
   },
 });

@@ -1,15 +1,12 @@
-import { setImmediate } from "node:timers/promises";
+import { enforceEvents, transformChunks, verifyEvents } from "@ag-ui/client";
 import { type BaseEvent, EventType, type RunAgentInput } from "@ag-ui/core";
 import Database from "better-sqlite3";
+import { from } from "rxjs";
 import { AgentRegistry } from "../../server/agents/registry.ts";
-import { CommitTurn } from "../../server/room/commit-turn.ts";
-import { Room } from "../../server/room/room.ts";
 import { Rooms } from "../../server/room/rooms.ts";
-import type { Turn } from "../../server/room/turn.ts";
 import { openStore } from "../../server/store/open.ts";
 import type { EncodedEntry } from "../../server/store/store.ts";
 import { systemClock } from "../../shared/clock.ts";
-import type { AGUIEvent, RunStart } from "../../shared/protocol/index.ts";
 import { Bursts } from "./bursts.ts";
 import { monotonicMs } from "./monotonic.ts";
 import type { PartRole } from "./part-role.ts";
@@ -77,55 +74,45 @@ export const ingestLog: PartRole = () => {
     },
 
     /**
-     * The same events, already checked: room → commit → told, without the agent and AG-UI's stages in front.
+     * The least that makes an agent's events durable: AG-UI's own checks, then better-sqlite3. It puts the
+     * entries of the last run into the table, so that both write the same text.
      * @returns events per second
      */
-    async room({ file, events, eventBytes, burst }: IngestStart): Promise<number> {
-      const store = await openStore(`sqlite:${file}`);
-      let told = 0;
-      let finish = (_endMs: number) => {};
-      const room = await Room.open(KEY, {
-        store,
-        agents: new AgentRegistry({}),
-        clock: systemClock,
-        commits: new CommitTurn(store, systemClock),
-        publish: (_key, broadcast) => {
-          if (broadcast.kind !== "entries") return;
-          told += broadcast.json.length;
-          if (told === events + 1) finish(monotonicMs());
-        },
-        changed: () => {},
-        idle: () => {},
-        gone: () => {},
-        warn,
-      });
-      const run = "r";
-      const log = (turn: Turn, event: object, start?: RunStart) =>
-        turn.log({ kind: "event", run, event: event as AGUIEvent, ...(start && { start }) });
-      room.next((turn) => {
-        turn.create = { epoch: room.place.epoch, at: turn.at };
-        log(
-          turn,
-          { type: "RUN_STARTED", threadId: KEY.thread, runId: run },
-          { agent: "a", by: { kind: "system" } },
-        );
-      });
-      await setImmediate();
-      const source = sampleEvents(eventBytes);
-      const startMs = monotonicMs();
-      const end = new Promise<number>((resolve) => {
-        finish = resolve;
-      });
-      for (let made = 0; made < events; made += burst) {
-        const some = Array.from({ length: Math.min(burst, events - made) }, () => source.next().value);
-        room.next((turn) => {
-          for (const event of some) log(turn, event);
-        });
-        await setImmediate();
+    async checked({ file, events, eventBytes, burst }: IngestStart): Promise<number> {
+      const { db, commit } = bareTable(file, "entry");
+      const entries = batches.flat().slice(-events);
+      const bursts = new Bursts(burst, Number.POSITIVE_INFINITY);
+      async function* agent(): AsyncGenerator<BaseEvent> {
+        yield { type: EventType.RUN_STARTED, threadId: "t", runId: "r" } as BaseEvent;
+        const source = sampleEvents(eventBytes);
+        for (let i = 0; i < events; i += 1) {
+          yield source.next().value;
+          const pause = bursts.count(1);
+          if (pause) await pause;
+        }
       }
-      const endMs = await end;
-      await store.close();
-      return events / ((endMs - startMs) / 1000);
+      let waiting: EncodedEntry[] = [];
+      let seen = -1;
+      let startMs = 0;
+      await new Promise<void>((resolve, reject) => {
+        const take = () => {
+          seen += 1;
+          if (seen === 0) startMs = monotonicMs();
+          else waiting.push(entries[seen - 1] as EncodedEntry);
+          if (waiting.length !== 1) return;
+          setImmediate(() => {
+            commit(waiting);
+            waiting = [];
+            if (seen === events) resolve();
+          });
+        };
+        from(agent())
+          .pipe(enforceEvents(), transformChunks(), verifyEvents())
+          .subscribe({ next: take, error: reject });
+      });
+      const seconds = (monotonicMs() - startMs) / 1000;
+      db.close();
+      return events / seconds;
     },
 
     /** The same entries through `Store.commit` alone. @returns entries per second */
@@ -153,18 +140,7 @@ export const ingestLog: PartRole = () => {
      * @returns entries per second
      */
     bare({ file, rows }: IngestStart & { rows: "entry" | "batch" }): number {
-      const db = new Database(file);
-      db.pragma("journal_mode = WAL");
-      db.pragma("synchronous = NORMAL");
-      db.pragma("wal_autocheckpoint = 1000");
-      db.pragma("cache_size = -32768");
-      // The cheapest table there is: rows go to the end, and the key is the row's own number.
-      db.exec("CREATE TABLE log (seq INTEGER PRIMARY KEY, json TEXT NOT NULL)");
-      const insert = db.prepare<[number, string]>("INSERT INTO log (seq, json) VALUES (?, ?)");
-      const commit = db.transaction((entries: EncodedEntry[]) => {
-        if (rows === "batch") insert.run(entries[0]?.seq ?? 0, entries.map(({ json }) => json).join("\n"));
-        else for (const { seq, json } of entries) insert.run(seq, json);
-      });
+      const { db, commit } = bareTable(file, rows);
       const startMs = monotonicMs();
       for (const entries of batches) commit(entries);
       const seconds = (monotonicMs() - startMs) / 1000;
@@ -173,6 +149,22 @@ export const ingestLog: PartRole = () => {
     },
   };
 };
+
+/** A database with the settings of ours and the cheapest table there is: rows go to the end. */
+function bareTable(file: string, rows: "entry" | "batch") {
+  const db = new Database(file);
+  db.pragma("journal_mode = WAL");
+  db.pragma("synchronous = NORMAL");
+  db.pragma("wal_autocheckpoint = 1000");
+  db.pragma("cache_size = -32768");
+  db.exec("CREATE TABLE log (seq INTEGER PRIMARY KEY, json TEXT NOT NULL)");
+  const insert = db.prepare<[number, string]>("INSERT INTO log (seq, json) VALUES (?, ?)");
+  const commit = db.transaction((entries: EncodedEntry[]) => {
+    if (rows === "batch") insert.run(entries[0]?.seq ?? 0, entries.map(({ json }) => json).join("\n"));
+    else for (const { seq, json } of entries) insert.run(seq, json);
+  });
+  return { db, commit };
+}
 
 function warn(what: string, details: object): never {
   throw new Error(`${what}: ${JSON.stringify(details)}`);
