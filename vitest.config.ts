@@ -5,7 +5,8 @@ export default defineConfig({
   test: {
     reporters: ["default", "./test/kit/summary-reporter.ts"],
     projects: [
-      { test: { name: "rules", include: ["test/rules/*.test.ts"] } },
+      // They read and parse the whole tree, which takes seconds on a busy machine.
+      { test: { name: "rules", include: ["test/rules/*.test.ts"], testTimeout: 60_000 } },
       {
         test: {
           name: "main",

@@ -89,8 +89,13 @@ export class RawClient {
       (down) => (down.type === "joined" || down.type === "reject") && down.ref === ref,
     );
     if (answer.type === "reject") return { joined: undefined, reject: answer, contents: undefined };
+    // Live entries of an earlier join may lie around; what belongs to this one comes behind it.
+    const position = this.frames.indexOf(answer);
     const contents = (await this.find(
-      (down) => (down.type === "snapshot" || down.type === "entries") && down.thread === thread,
+      (down) =>
+        (down.type === "snapshot" || down.type === "entries") &&
+        down.thread === thread &&
+        this.frames.indexOf(down) > position,
     )) as DownFrameOf<"snapshot"> | DownFrameOf<"entries">;
     return { joined: answer as DownFrameOf<"joined">, reject: undefined, contents };
   }
