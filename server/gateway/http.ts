@@ -58,6 +58,8 @@ export async function buildHttp(
     await http.register(fastifyStatic, {
       root: app,
       prefix: `${basePath}/`,
+      // Its own header would come after ours.
+      cacheControl: false,
       // Built files carry a hash in their name; the page that names them must always be asked for anew.
       setHeaders: (reply, path) =>
         reply.setHeader(
@@ -65,6 +67,7 @@ export async function buildHttp(
           path.includes("/assets/") ? "public, max-age=31536000, immutable" : "no-cache",
         ),
     });
+    if (basePath) http.get(basePath, (_request, reply) => reply.redirect(`${basePath}/`));
   }
   http.setNotFoundHandler((request, reply) =>
     reply.code(404).send({ message: `There is nothing at ${request.method} ${request.url.split("?")[0]}.` }),
@@ -76,6 +79,7 @@ export async function buildHttp(
 /** Whether a path belongs to this server when it shares an HTTP server with something else. */
 export function isOurs(url: string, basePath: string, app: boolean): boolean {
   const path = url.split("?")[0] ?? "";
+  if (app && path === basePath) return true;
   if (!path.startsWith(`${basePath}/`)) return false;
   const rest = path.slice(basePath.length);
   return app || rest === "/healthz" || rest === "/readyz" || rest.startsWith("/v1/");
