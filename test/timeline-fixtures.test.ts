@@ -1,4 +1,5 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { demoAgent } from "../server/agents/demo.ts";
 import type { AGUIEvent, Message } from "../shared/protocol/index.ts";
 import { fromSnapshot, Timeline } from "../shared/timeline/index.ts";
 import { entriesOf } from "./kit/entries.ts";
@@ -22,19 +23,41 @@ function translated(messages: Message[], threadId: string): Message[] {
   return (events[0]!.input as typeof input).messages;
 }
 
-describeWithFixtures("recorded streams", ({ traces, streams }) => {
-  const recorded: Recorded[] = [];
-  const add = (name: string, stream: AGUIEvent[], given: Message[] = []) => {
-    const thread = String(stream.find((event) => event.threadId !== undefined)?.threadId ?? "t");
-    const { events } = expandStock(stream);
-    // The translation of THINKING events makes up ids, others each time.
-    const raw = stream.some(({ type }) => (type as string).startsWith("THINKING")) ? events : stream;
-    recorded.push({ name, raw, messages: translated(given, thread), events, thread });
-  };
-  for (const [name, raw] of Object.entries(traces)) add(name, raw);
-  for (const { name, stream, input, expect: then } of streams)
-    if (then.outcome === "completed") add(name, stream, input?.messages);
+/** Takes a stream and what the agent was given. */
+function record(name: string, stream: AGUIEvent[], given: Message[] = []): Recorded {
+  const thread = String(stream.find((event) => event.threadId !== undefined)?.threadId ?? "t");
+  const { events } = expandStock(stream);
+  // The translation of THINKING events makes up ids, others each time.
+  const raw = stream.some(({ type }) => (type as string).startsWith("THINKING")) ? events : stream;
+  return { name, raw, messages: translated(given, thread), events, thread };
+}
 
+describeWithFixtures("recorded streams", ({ traces, streams }) => {
+  const complete = streams.filter((stream) => stream.expect.outcome === "completed");
+  prove([
+    ...Object.entries(traces).map(([name, raw]) => record(name, raw)),
+    ...complete.map(({ name, stream, input }) => record(name, stream, input?.messages)),
+  ]);
+});
+
+describe("streams of the demo agent", async () => {
+  const demo = demoAgent({ speed: 0 });
+  const asked: Message[] = ["Plan a launch for the bakery", "Show me some code"].map((content, i) => ({
+    id: `u${i}`,
+    role: "user",
+    content,
+  }));
+  const stream: AGUIEvent[] = [];
+  for (const [i, message] of asked.entries()) {
+    const input = { threadId: "t", runId: `r${i}`, messages: [message], tools: [], context: [] };
+    for await (const event of demo(input, { signal: new AbortController().signal }))
+      stream.push(event as AGUIEvent);
+  }
+  prove([record("two runs", stream, asked)], 7);
+});
+
+/** @param every of how many cuts a stock client joins at one */
+function prove(recorded: Recorded[], every = 1): void {
   test.each(recorded)("[T2] [T5] $name folds as a stock client folds it", async (stream) => {
     const { raw, messages, events } = stream;
     const stock = await playStock(raw, { messages });
@@ -75,7 +98,7 @@ describeWithFixtures("recorded streams", ({ traces, streams }) => {
       ),
     );
     expect(uncut.length).toBe(ends.length);
-    for (let cut = 0; cut <= entries.length; cut += 1) {
+    for (let cut = 0; cut <= entries.length; cut += every) {
       // Playing each cut of a long stream to its end takes minutes, and every run begins anew: most are played
       // to the end of their run only.
       const next = ends.findIndex((end) => end >= cut);
@@ -86,4 +109,4 @@ describeWithFixtures("recorded streams", ({ traces, streams }) => {
       expect(joined.messages, `cut at ${cut}`).toEqual(uncut[last]?.messages);
     }
   });
-});
+}

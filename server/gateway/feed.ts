@@ -2,10 +2,13 @@ import type { Person } from "../../shared/protocol/index.ts";
 import type { Broadcast, RoomsPort } from "../room/port.ts";
 import type { ThreadKey } from "../store/store.ts";
 
+/** One frame for many readers: the text, and the same bytes with the WebSocket header before them. */
+export type SharedFrame = { frame: Uint8Array; framed: Uint8Array };
+
 /** A broadcast with its frame, encoded once for all readers of this node ([B2]). */
 export type FeedItem =
-  | { kind: "entries"; after: number; seq: number; mark: string; reach: number; frame: Uint8Array }
-  | { kind: "people"; n: number; frame: Uint8Array }
+  | ({ kind: "entries"; after: number; seq: number; mark: string; reach: number } & SharedFrame)
+  | ({ kind: "people"; n: number } & SharedFrame)
   | { kind: "lost"; reason: string };
 
 /** A reader of a feed. */
@@ -76,16 +79,34 @@ function encode(thread: string, broadcast: Broadcast): FeedItem {
         seq,
         mark,
         reach,
-        frame: Buffer.from(`${head},"items":[${json.join(",")}]}`),
+        ...shared(`${head},"items":[${json.join(",")}]}`),
       };
     }
     case "people": {
       const { n, join, leave, update } = broadcast;
-      return { kind: "people", n, frame: Buffer.from(peopleFrame(thread, { join, leave, update })) };
+      return { kind: "people", n, ...shared(peopleFrame(thread, { join, leave, update })) };
     }
     case "lost":
       return broadcast;
   }
+}
+
+/** Encodes a text frame once, its WebSocket header included (RFC 6455, 5.2: final, text, unmasked). */
+function shared(text: string): SharedFrame {
+  const length = Buffer.byteLength(text);
+  const head = length < 126 ? 2 : length < 65_536 ? 4 : 10;
+  const framed = Buffer.allocUnsafe(head + length);
+  framed[0] = 0x81;
+  if (head === 2) framed[1] = length;
+  else if (head === 4) {
+    framed[1] = 126;
+    framed.writeUInt16BE(length, 2);
+  } else {
+    framed[1] = 127;
+    framed.writeBigUInt64BE(BigInt(length), 2);
+  }
+  framed.write(text, head);
+  return { frame: framed.subarray(head), framed };
 }
 
 /** A `people` frame; empty lists are left out. */

@@ -91,7 +91,7 @@ export class Gateway {
       );
       return;
     }
-    this.sockets.handleUpgrade(request, socket, head, (ws) => this.attach(ws, request));
+    this.sockets.handleUpgrade(request, socket, head, (ws) => this.attach(ws, socket, request));
   }
 
   /** Takes a socket that is open already; tests give one end of a pair. */
@@ -127,8 +127,8 @@ export class Gateway {
     this.sockets.close();
   }
 
-  private attach(ws: WebSocket, request: IncomingMessage): void {
-    const connection = this.accept(asServerSocket(ws), request);
+  private attach(ws: WebSocket, wire: Duplex, request: IncomingMessage): void {
+    const connection = this.accept(asServerSocket(ws, wire), request);
     const close = ws.close.bind(ws);
     // `ws` closes with 1009 by itself when a frame is over its bound; ours has a code that clients know.
     ws.close = (code, reason) => {
@@ -183,12 +183,17 @@ export class Gateway {
 // Frames encoded once are bytes, and `ws` takes bytes for a binary frame unless it is told otherwise.
 const TEXT = { binary: false };
 
-function asServerSocket(ws: WebSocket): ServerSocket {
+function asServerSocket(ws: WebSocket, wire: Duplex): ServerSocket {
   return {
     get bufferedAmount() {
       return ws.bufferedAmount;
     },
     send: (data) => ws.send(data, TEXT),
+    // Without compression `ws` writes each frame at once, so that frames written past it keep their order. One
+    // write instead of header and body saves a third of the cost of a broadcast.
+    sendFramed: (framed) => {
+      if (ws.readyState === ws.OPEN) wire.write(framed);
+    },
     close: (code, reason) => ws.close(code, reason),
     terminate: () => ws.terminate(),
     ping: () => ws.ping(),

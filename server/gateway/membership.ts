@@ -152,7 +152,7 @@ export class Membership implements FeedReader {
           return;
         }
         this.people = item.n;
-        outbox.push(item.frame);
+        outbox.push(item.frame, item.framed);
         return;
       case "lost":
         return this.host.lost(item.reason);
@@ -172,7 +172,7 @@ export class Membership implements FeedReader {
           return;
         }
         this.cursor = { epoch: cursor.epoch, seq: item.seq, mark: item.mark };
-        outbox.push(item.frame);
+        outbox.push(item.frame, item.framed);
       }
     }
   }

@@ -52,8 +52,12 @@ export class Outbox {
     return new Promise((resolve) => this.waiting.push(resolve));
   }
 
-  /** Queues one frame. @returns false when the connection is over its hard bound and was cut */
-  push(frame: string | Uint8Array): boolean {
+  /**
+   * Queues one frame.
+   * @param framed the same frame with its WebSocket header, for one that goes to many readers
+   * @returns false when the connection is over its hard bound and was cut
+   */
+  push(frame: string | Uint8Array, framed?: Uint8Array): boolean {
     const waiting = this.socket.bufferedAmount;
     if (waiting <= this.limits.soft) this.largest = 0;
     if (waiting - this.largest > this.limits.hard) {
@@ -61,8 +65,9 @@ export class Outbox {
       return false;
     }
     this.largest = Math.max(this.largest, frame.length);
-    this.socket.send(frame);
-    this.watch();
+    if (framed && this.socket.sendFramed) this.socket.sendFramed(framed);
+    else this.socket.send(frame);
+    if (this.socket.bufferedAmount > 0) this.watch();
     return true;
   }
 

@@ -4,6 +4,8 @@ export interface ServerSocket {
   readonly bufferedAmount: number;
   /** Sends one frame: text, whichever form it has. */
   send(data: string | Uint8Array): void;
+  /** Sends a text frame that has its WebSocket header already; absent where there is no wire. */
+  sendFramed?(framed: Uint8Array): void;
   close(code: number, reason: string): void;
   /** Cuts the connection without a close frame. */
   terminate(): void;

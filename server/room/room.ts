@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import type { Clock } from "../../shared/clock.ts";
 import type { RunErrorCode } from "../../shared/protocol/index.ts";
 import { fromFold, Timeline } from "../../shared/timeline/index.ts";
@@ -8,6 +7,7 @@ import { endAbandonedRuns } from "./abandoned-runs.ts";
 import { AckMemory } from "./ack-memory.ts";
 import type { CommitTurn } from "./commit-turn.ts";
 import { fromRow } from "./input-record.ts";
+import { Marks, randomId } from "./marks.ts";
 import { People } from "./people.ts";
 import { type Broadcast, Rejection } from "./port.ts";
 import { Responses } from "./responses.ts";
@@ -69,6 +69,7 @@ export class Room {
   private current: Current | null = null;
   private busy = false;
   private sinceFold = 0;
+  private readonly marks = new Marks();
   private holds = 0;
   /** Commits that failed since one did not. */
   private failures = 0;
@@ -85,7 +86,7 @@ export class Room {
     this.key = key;
     this.host = host;
     this.acks = new AckMemory(host.store, host.clock, key);
-    this.place = { epoch: randomMark(), seq: 0, mark: "", generation: 0, ownerEpoch: 1 };
+    this.place = { epoch: randomId(), seq: 0, mark: "", generation: 0, ownerEpoch: 1 };
     this.responses = new Responses({
       key,
       agents: host.agents,
@@ -188,7 +189,7 @@ export class Room {
     const inbox = this.inbox;
     this.inbox = [];
     const turn = new Turn(this.timeline, this.host.clock.now());
-    const current: Current = { turn, mark: randomMark(), work: [] };
+    const current: Current = { turn, mark: this.marks.next(), work: [] };
     this.current = current;
     const head = this.timeline.turns.head;
     for (const item of inbox) {
@@ -340,8 +341,4 @@ export class Room {
 
 function notStored(): Rejection {
   return new Rejection("store_failed", "The server could not store this. Nothing was changed; try again.");
-}
-
-function randomMark(): string {
-  return randomBytes(9).toString("base64url");
 }

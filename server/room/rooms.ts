@@ -1,6 +1,6 @@
 import type { Clock } from "../../shared/clock.ts";
 import { Cursor, type Entry, type ThreadInfo } from "../../shared/protocol/index.ts";
-import { reachBelow, takeSnapshot } from "../../shared/timeline/index.ts";
+import { reachBelow, takeSnapshot, windowStart } from "../../shared/timeline/index.ts";
 import type { AgentRegistry } from "../agents/registry.ts";
 import type { Store, ThreadKey } from "../store/store.ts";
 import { CommitTurn } from "./commit-turn.ts";
@@ -322,15 +322,16 @@ function standAt(room: Room, cursor: Cursor | null, history: number): Standing {
   const place = { epoch, seq, mark, generation };
   const people = { n: room.people.n, all: room.people.all() };
   const { timeline } = room;
-  const windowAt = (index: number) =>
-    (index > 0 ? timeline.slots[index]?.place : undefined) ?? Number.NEGATIVE_INFINITY;
   if (cursor && cursor.seq <= seq) {
     // What it has grown by since its snapshot is not known here; the newest `history` messages it has.
-    const window = windowAt(timeline.slots.length - history);
-    return { cursor, place, people, snapshot: null, window, reaches: reachBelow(timeline, window) };
+    const first = timeline.slots.length - history;
+    const window =
+      first > 0 ? (timeline.slots[first]?.place ?? timeline.messages.end) : Number.NEGATIVE_INFINITY;
+    const reaches = reachBelow(timeline, window, cursor.seq);
+    return { cursor, place, people, snapshot: null, window, reaches };
   }
   const snapshot = takeSnapshot(timeline, { thread: room.key.thread, epoch, seq, mark }, history);
-  const window = windowAt(snapshot.before);
+  const window = windowStart(timeline, snapshot);
   return {
     cursor: null,
     place,

@@ -1,3 +1,4 @@
+import { setImmediate as onNextTurn } from "node:timers";
 import { setImmediate } from "node:timers/promises";
 import { AbstractAgent, CompatibilityBoundary, HttpAgent, type Middleware } from "@ag-ui/client";
 import type { BaseEvent, RunAgentInput } from "@ag-ui/core";
@@ -77,12 +78,16 @@ const SLICE_MS = 5;
 // A generator that has all of its events at hand goes on without ever letting the event loop turn: nothing
 // would be sent or stored before it is through, and nobody could stop it.
 async function* paced(source: AsyncIterable<BaseEvent>): AsyncIterable<BaseEvent> {
-  let since = performance.now();
+  // A slice begins with the first event after the loop has turned: time spent waiting does not count.
+  let since: number | null = null;
   for await (const event of source) {
     yield event;
-    if (performance.now() - since < SLICE_MS) continue;
-    await setImmediate();
-    since = performance.now();
+    if (since === null) {
+      since = performance.now();
+      onNextTurn(() => {
+        since = null;
+      });
+    } else if (performance.now() - since >= SLICE_MS) await setImmediate();
   }
 }
 

@@ -20,25 +20,25 @@ test("generated streams are legal", () => {
   const legal = fc.property(streams(60), (raw) => {
     expect(expandStock(raw).error).toBeNull();
   });
-  fc.assert(legal, runs(200));
+  fc.assert(legal, runs(100));
 });
 
 test("[T2] [T5] messages and state are those of a stock client", async () => {
   await fc.assert(
-    fc.asyncProperty(streams(40), async (raw) => {
+    fc.asyncProperty(streams(30), async (raw) => {
       const stock = await playStock(raw);
       expect(stock.error).toBeNull();
       const timeline = folded(entriesOf(expandStock(raw).events));
       expect(timeline.list).toEqual(stock.messages);
       expect(timeline.state).toEqual(stock.state);
     }),
-    runs(200),
+    runs(150),
   );
 });
 
 test("[J4] a snapshot and the entries behind it give the whole, for every cut", () => {
   fc.assert(
-    fc.property(logs(24), (entries) => {
+    fc.property(logs(18), (entries) => {
       const uncut = sent(folded(entries));
       for (let cut = 0; cut <= entries.length; cut += 1) {
         const client = fromSnapshot(sent(folded(entries.slice(0, cut))));
@@ -51,7 +51,7 @@ test("[J4] a snapshot and the entries behind it give the whole, for every cut", 
 
 test("[L6] a stored fold written now and then, and the entries behind it, give the whole, for every cut", () => {
   fc.assert(
-    fc.property(logs(30), fc.array(fc.nat(9), { minLength: 1 }), (entries, gaps) => {
+    fc.property(logs(24), fc.array(fc.nat(9), { minLength: 1 }), (entries, gaps) => {
       const uncut = folded(entries);
       const store = new StoredFold();
       const timeline = new Timeline();
@@ -74,7 +74,7 @@ test("[L6] a stored fold written now and then, and the entries behind it, give t
 
 test("[P1] [P2] [P3] [P4] a stock client that joins anywhere ends like one that was there from the start", async () => {
   await fc.assert(
-    fc.asyncProperty(streams(12), async (raw) => {
+    fc.asyncProperty(streams(11), async (raw) => {
       const entries = entriesOf(expandStock(raw).events);
       const uncut = await playStock(raw);
       for (let cut = 0; cut <= entries.length; cut += 1) {
@@ -85,7 +85,7 @@ test("[P1] [P2] [P3] [P4] a stock client that joins anywhere ends like one that 
         expect(state, `cut at ${cut}`).toEqual(uncut.state);
       }
     }),
-    runs(100),
+    runs(70),
   );
 });
 
@@ -145,7 +145,7 @@ test("[J4] [J5] a reader of the newest messages always shows the last of the thr
         }
       }
     }),
-    runs(120),
+    runs(90),
   );
 });
 
@@ -179,7 +179,7 @@ test("[J3] [J5] a reader that was away is brought back by entries unless one cou
 
 test("[P1] [P4] a stock client that joins such a thread anywhere ends with its messages and its state", async () => {
   await fc.assert(
-    fc.asyncProperty(histories(7), fc.nat(20), async (entries, skip) => {
+    fc.asyncProperty(histories(6), fc.nat(20), async (entries, skip) => {
       const uncut = folded(entries);
       for (let cut = skip; cut < entries.length; cut += 4 + skip) {
         const { messages, state, error } = await playStock(joinedAt(entries, cut, "t"));
@@ -188,7 +188,7 @@ test("[P1] [P4] a stock client that joins such a thread anywhere ends with its m
         expect(state, `cut at ${cut}`).toEqual(uncut.state);
       }
     }),
-    runs(80),
+    runs(50),
   );
 });
 
