@@ -51,7 +51,8 @@ export class Connection {
   readonly id: string;
   readonly outbox: Outbox;
   private readonly socket: ServerSocket;
-  private readonly request: IncomingMessage;
+  /** The upgrade request, until it is known who asks: headers of thousands of idle connections add up. */
+  private request: IncomingMessage | null;
   private readonly host: ConnectionHost;
   private state: "greeting" | "checking" | "open" | "closed" = "greeting";
   private session: Session | null = null;
@@ -159,8 +160,11 @@ export class Connection {
   private async greet(hello: UpFrameOf<"hello">): Promise<void> {
     this.state = "checking";
     let identity: Identity | { refused: string };
+    const { request } = this;
+    this.request = null;
+    if (!request) return;
     try {
-      identity = usable(await this.host.authenticate(this.request, hello));
+      identity = usable(await this.host.authenticate(request, hello));
     } catch (error) {
       this.host.log("authentication failed", { connection: this.id, error: String(error) });
       identity = { refused: "The server could not check who you are. Try again later." };

@@ -128,7 +128,7 @@ export class Gateway {
   }
 
   private attach(ws: WebSocket, wire: Duplex, request: IncomingMessage): void {
-    const connection = this.accept(asServerSocket(ws, wire), request);
+    const connection = this.accept(new WireSocket(ws, wire), request);
     const close = ws.close.bind(ws);
     // `ws` closes with 1009 by itself when a frame is over its bound; ours has a code that clients know.
     ws.close = (code, reason) => {
@@ -183,19 +183,38 @@ export class Gateway {
 // Frames encoded once are bytes, and `ws` takes bytes for a binary frame unless it is told otherwise.
 const TEXT = { binary: false };
 
-function asServerSocket(ws: WebSocket, wire: Duplex): ServerSocket {
-  return {
-    get bufferedAmount() {
-      return ws.bufferedAmount;
-    },
-    send: (data) => ws.send(data, TEXT),
-    // Without compression `ws` writes each frame at once, so that frames written past it keep their order. One
-    // write instead of header and body saves a third of the cost of a broadcast.
-    sendFramed: (framed) => {
-      if (ws.readyState === ws.OPEN) wire.write(framed);
-    },
-    close: (code, reason) => ws.close(code, reason),
-    terminate: () => ws.terminate(),
-    ping: () => ws.ping(),
-  };
+class WireSocket implements ServerSocket {
+  private readonly ws: WebSocket;
+  private readonly wire: Duplex;
+
+  constructor(ws: WebSocket, wire: Duplex) {
+    this.ws = ws;
+    this.wire = wire;
+  }
+
+  get bufferedAmount(): number {
+    return this.ws.bufferedAmount;
+  }
+
+  send(data: string | Uint8Array): void {
+    this.ws.send(data, TEXT);
+  }
+
+  // Without compression `ws` writes each frame at once, so that frames written past it keep their order. One
+  // write instead of header and body saves a third of the cost of a broadcast.
+  sendFramed(framed: Uint8Array): void {
+    if (this.ws.readyState === this.ws.OPEN) this.wire.write(framed);
+  }
+
+  close(code: number, reason: string): void {
+    this.ws.close(code, reason);
+  }
+
+  terminate(): void {
+    this.ws.terminate();
+  }
+
+  ping(): void {
+    this.ws.ping();
+  }
 }
