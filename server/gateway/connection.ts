@@ -11,7 +11,6 @@ import {
 } from "../../shared/protocol/index.ts";
 import type { Authenticate, Identity } from "../auth/authenticator.ts";
 import { type Caller, Rejection, type RoomsPort } from "../room/port.ts";
-import { isStorableId } from "../run/storable-id.ts";
 import type { Feeds } from "./feed.ts";
 import type { GatewayLimits } from "./limits.ts";
 import { Membership } from "./membership.ts";
@@ -19,6 +18,7 @@ import { Outbox } from "./outbox.ts";
 import { readFrame } from "./read-frame.ts";
 import type { ServerSocket } from "./server-socket.ts";
 import type { ThreadWatches } from "./thread-watches.ts";
+import { usableIdentity } from "./usable-identity.ts";
 import { readVaruint } from "./varuint.ts";
 
 /** What all connections of a gateway share. */
@@ -164,7 +164,7 @@ export class Connection {
     this.request = null;
     if (!request) return;
     try {
-      identity = usable(await this.host.authenticate(request, hello));
+      identity = usableIdentity(await this.host.authenticate(request, hello));
     } catch (error) {
       this.host.log("authentication failed", { connection: this.id, error: String(error) });
       identity = { refused: "The server could not check who you are. Try again later." };
@@ -339,14 +339,4 @@ export class Connection {
   private isClosed(): boolean {
     return this.state === "closed";
   }
-}
-
-/** Whether what an authenticator gave can be worked with. @throws Error saying what is missing */
-function usable(given: Awaited<ReturnType<Authenticate>> | null | undefined) {
-  if (!given) return { refused: "You may not connect to this server." };
-  if ("refused" in given) return given;
-  const { tenant, user } = given;
-  if (!isStorableId(tenant) || !isStorableId(user.id) || typeof user.name !== "string")
-    throw new TypeError("authenticate() gave no usable tenant, user.id and user.name");
-  return given;
 }
