@@ -23,7 +23,7 @@ export function answerRequest(
   room: Room,
   caller: Caller,
   frame: RoomRequest,
-  host: { agents: AgentRegistry; limits: RequestLimits; now: () => number },
+  host: { agents: AgentRegistry; limits: RequestLimits },
 ): Promise<Fields> {
   if (frame.type === "earlier") return earlier(room, frame);
   const ackKey = `${frame.type}:${frame.type === "submit" ? frame.inputId : frame.key}`;

@@ -101,10 +101,10 @@ export class Rooms implements RoomsPort {
   }
 
   async request(request: Parameters<RoomsPort["request"]>[0]): Promise<Record<string, unknown>> {
-    const { agents, limits, clock } = this.options;
+    const { agents, limits } = this.options;
     return this.within(request.key, (room) => {
       if (!room.exists) throw new Rejection("not_found", "There is no such thread.");
-      return answerRequest(room, request.caller, request.frame, { agents, limits, now: () => clock.now() });
+      return answerRequest(room, request.caller, request.frame, { agents, limits });
     });
   }
 

@@ -1,17 +1,4 @@
-import type {
-  ActivityMessage,
-  AssistantMessage,
-  BaseEvent,
-  Context,
-  Interrupt,
-  Message,
-  Metadata,
-  RunAgentInput,
-  TokenUsage,
-  Tool,
-  ToolCall,
-  ToolMessage,
-} from "@ag-ui/core";
+import type { BaseEvent, Context, Message, Metadata, TokenUsage, Tool } from "@ag-ui/core";
 import { z } from "zod";
 
 /** The AG-UI shapes this protocol carries. They are AG-UI's own; see its specification, version 1.0. */
@@ -28,7 +15,7 @@ export type {
   Tool,
   ToolCall,
   ToolMessage,
-};
+} from "@ag-ui/core";
 
 /** An AG-UI event as it is logged and sent: any property of its type may be there. */
 export type AGUIEvent = BaseEvent & Record<string, unknown>;
