@@ -18,8 +18,6 @@ export type SqliteOptions = {
 const APPLICATION_ID = 0x636f7468;
 /** Nobody else should write; a shell that does holds up the whole server no longer than this, ms. */
 const BUSY_MS = 1_000;
-/** Pages (of 4 KiB) in the write-ahead log before it is copied back into the database. */
-const WAL_PAGES = 1_000;
 /** A single large commit may make the write-ahead log longer; afterwards it is cut to this, bytes. */
 const WAL_BYTES = 16 * 1024 * 1024;
 /** Page cache, KiB. */
@@ -29,22 +27,19 @@ const CACHE_KIB = 32 * 1024;
  * Opens or makes a database file, alone on this machine, with the schema up to date.
  *
  * @param path of the file, relative to the working directory or absolute
- * @returns the connection, the file with links resolved, and what closes both connection and lock
+ * @returns the connection, the file with links resolved, and what gives the right to the file back once no
+ *   connection is open
  * @throws {StoreOpenError} every code but `bad_url` and `node_version`
  */
 export function openDatabase(
   path: string,
   options: SqliteOptions,
-): { db: Database.Database; file: string; close: () => void } {
+): { db: Database.Database; file: string; unlock: () => void } {
   const given = resolve(path);
   checkPlace(given);
   const migrations = readMigrations("sqlite");
   let db: Database.Database | undefined;
   let unlock: (() => void) | undefined;
-  const close = () => {
-    db?.close();
-    unlock?.();
-  };
   try {
     db = new Database(given, { timeout: BUSY_MS });
     // Before anything is changed: another program's database must stay as it is.
@@ -58,14 +53,14 @@ export function openDatabase(
       );
     }
     db.pragma(`synchronous = ${options.synchronous === "FULL" ? "FULL" : "NORMAL"}`);
-    db.pragma(`wal_autocheckpoint = ${WAL_PAGES}`);
     db.pragma(`journal_size_limit = ${WAL_BYTES}`);
     db.pragma(`cache_size = -${CACHE_KIB}`);
     db.pragma("temp_store = MEMORY");
     migrateSqlite(db, migrations);
-    return { db, file, close };
+    return { db, file, unlock };
   } catch (error) {
-    close();
+    db?.close();
+    unlock?.();
     throw explainOpening(error, given);
   }
 }

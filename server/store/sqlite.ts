@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { Database } from "better-sqlite3";
+import { checkpointsAside } from "./sqlite-checkpoints.ts";
 import { sqliteCommit } from "./sqlite-commit.ts";
 import { explainSqlite } from "./sqlite-error.ts";
 import { openDatabase, type SqliteOptions } from "./sqlite-open.ts";
@@ -14,14 +15,15 @@ const SWEEP_ROWS = 500;
  * Opens a store in one SQLite file (write-ahead log), made when it is not there. Beside it lie `-wal` and
  * `-shm` while it is open, and `-lock`, which stays.
  *
- * All work is done within the call, so no statement is ever open while something else runs: the write-ahead
- * log can always be copied back and stays bounded.
+ * All work but copying the write-ahead log back is done within the call, so no statement is ever open while
+ * something else runs: the log can always be copied back and stays bounded.
  *
  * @param path of the database file, relative to the working directory or absolute
  * @throws {StoreOpenError} with a sentence for the person who runs the server
  */
 export async function openSqlite(path: string, options: SqliteOptions = {}): Promise<Store> {
-  const { db, file, close } = openDatabase(path, options);
+  const { db, file, unlock } = openDatabase(path, options);
+  const checkpoints = checkpointsAside(db, file);
   const commit = sqliteCommit(db);
   const reads = sqliteReads(db);
   const sweepSome = db.prepare<[number, number]>(
@@ -31,9 +33,13 @@ export async function openSqlite(path: string, options: SqliteOptions = {}): Pro
   return {
     name: `sqlite:${file}`,
     async commit(batches) {
-      if (db.open) return commit(batches);
-      const error = closed();
-      return batches.map(() => ({ ok: false, code: "failed", error }));
+      if (!db.open) {
+        const error = closed();
+        return batches.map(() => ({ ok: false, code: "failed", error }));
+      }
+      const results = commit(batches);
+      checkpoints.committed();
+      return results;
     },
     read: async (...of) => answer(db, () => reads.read(...of)),
     load: async (...of) => answer(db, () => reads.load(...of)),
@@ -50,7 +56,9 @@ export async function openSqlite(path: string, options: SqliteOptions = {}): Pro
       }
     },
     async close() {
-      close();
+      db.close();
+      await checkpoints.close();
+      unlock();
     },
   };
 }
