@@ -25,6 +25,7 @@ export type {
   Tool,
   ToolCall,
   ToolInfo,
+  Turn,
   TurnEnd,
   User,
 } from "../shared/protocol/index.ts";

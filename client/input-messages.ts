@@ -14,3 +14,9 @@ export function inputMessages(input: InputContent, makeId: () => string): UserMe
   const list = Array.isArray(input) ? (input as readonly InputMessage[]) : [input as InputMessage];
   return list.map((message) => ({ ...message, id: message.id ?? makeId(), role: "user" }));
 }
+
+/** Marks a message as one that starts nothing, where the server marks it too. */
+export function markNote<M extends UserMessage>(message: M): M {
+  const { metadata } = message;
+  return { ...message, metadata: { ...metadata, cothread: { note: true } } };
+}

@@ -10,6 +10,7 @@ import type {
   Role,
   ThreadSettings,
   ToolInfo,
+  Turn,
   TurnEnd,
 } from "../shared/protocol/index.ts";
 import type { CothreadError } from "./cothread-error.ts";
@@ -38,6 +39,8 @@ export type MessageAbout = {
   /** When it first entered the log, ms; for a pending one, when it was submitted here. */
   readonly at: number;
   readonly runId?: string;
+  /** The turn it belongs to, one of {@link ThreadSnapshot.turns}; absent as long as it is pending. */
+  readonly turn?: string;
   /** How its run ended; absent while the run goes on, and for messages of people. */
   readonly end?: TurnEnd;
   /** Its text, its thought or one of its tool calls is being written. */
@@ -57,6 +60,11 @@ export type ThreadSnapshot = {
   readonly error: CothreadError | undefined;
   /** The conversation: what is in the log, then what this client has submitted and not got back. */
   readonly messages: readonly Message[];
+  /**
+   * The runs and inputs of the conversation in order, as far back as `messages`; those without a message too,
+   * such as a run that failed before it said anything. A turn with `agent` is a run.
+   */
+  readonly turns: readonly Turn[];
   /** How many earlier messages there are; `earlier()` fetches them. */
   readonly before: number;
   /** The agent's shared state. */
@@ -90,6 +98,7 @@ export function emptySnapshot(id: string): ThreadSnapshot {
     status: "idle",
     error: undefined,
     messages: [],
+    turns: [],
     before: 0,
     state: {},
     runs: [],

@@ -17,7 +17,7 @@ export interface ThreadView {
   /** Everything else that is read from the timeline. */
   parts(): Pick<
     ThreadSnapshot,
-    | ("before" | "state" | "runs" | "inputs" | "interrupts" | "toolCalls")
+    | ("turns" | "before" | "state" | "runs" | "inputs" | "interrupts" | "toolCalls")
     | ("members" | "settings" | "title" | "archived" | "head")
   >;
   /** A message of the conversation with what is known about it; `undefined` when it is not there. */
@@ -29,6 +29,7 @@ export function createThreadView(pending: PendingInputs, current: () => Timeline
   const kept = {
     messages: createMemo(),
     ids: createMemo(),
+    turns: createMemo(),
     runs: createMemo(),
     inputs: createMemo(),
     interrupts: createMemo(),
@@ -61,7 +62,12 @@ export function createThreadView(pending: PendingInputs, current: () => Timeline
     const slot = timeline.messages.get(id);
     if (!slot || !timeline.turns.visible(slot.turn)) return undefined;
     const turn = timeline.turns.get(slot.turn);
-    const about = { by: turn?.by ?? SYSTEM, at: slot.at, streaming: streaming(timeline).has(id) };
+    const about = {
+      by: turn?.by ?? SYSTEM,
+      at: slot.at,
+      turn: slot.turn,
+      streaming: streaming(timeline).has(id),
+    };
     if (turn?.agent === undefined) return { message: slot.message, about };
     const run = { agent: turn.agent, runId: turn.id, ...(turn.end && { end: turn.end }) };
     return { message: slot.message, about: { ...about, ...run } };
@@ -85,8 +91,9 @@ export function createThreadView(pending: PendingInputs, current: () => Timeline
     },
     parts() {
       const timeline = current();
-      const { versions, runs } = timeline ?? {};
+      const { versions, runs, turns } = timeline ?? {};
       return {
+        turns: kept.turns([timeline, turns?.version], () => turns?.current() ?? NOTHING),
         before: timeline?.before ?? 0,
         state: timeline ? timeline.state : EMPTY,
         runs: kept.runs([timeline, runs?.version], () => runs?.all().map(runOf) ?? []),

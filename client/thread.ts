@@ -2,7 +2,7 @@ import type { EarlierAck, SubmitAck, UpFrameOf } from "../shared/protocol/index.
 import { addEarlier } from "../shared/timeline/snapshot.ts";
 import { CothreadError } from "./cothread-error.ts";
 import { makeId } from "./identity.ts";
-import { type InputContent, inputMessages } from "./input-messages.ts";
+import { type InputContent, inputMessages, markNote } from "./input-messages.ts";
 import { promised } from "./requests.ts";
 import { withSnapshotFields } from "./snapshot-fields.ts";
 import type { ThreadCore, ThreadEvents } from "./thread-core.ts";
@@ -95,7 +95,9 @@ export function createThread(core: Omit<ThreadCore, "thread">): Thread {
 
   const submit = (content: InputContent, options: SendOptions = {}, start?: { start: false }) => {
     const { inputId = newId(), ...rest } = options;
-    const messages = inputMessages(content, newId);
+    const written = inputMessages(content, newId);
+    // As the server will mark them: a note looks like one before it is sent.
+    const messages = start ? written.map(markNote) : written;
     const frame = { type: "submit" as const, thread: id, inputId, messages, ...rest, ...start };
     return pending.submit(frame, messages, host.me(), host.clock.now());
   };

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { groupMessages } from "../client/app/conversation.ts";
-import { createSeenEnds } from "../client/app/seen-ends.ts";
-import type { EntryOf, Message, MessageView, Thread } from "../client/react/index.ts";
+import type { Message, MessageView, Turn, TurnEnd } from "../client/react/index.ts";
 
 const MINUTE = 60_000;
 const NOON = new Date(2026, 4, 4, 12).getTime();
@@ -20,8 +19,8 @@ function done(id: string, run: string, message: object = {}, at = NOON): Message
   };
 }
 
-const shape = (views: MessageView[], ends?: Set<string>) =>
-  groupMessages(views, ends).groups.map(({ ids, run }) => (run ? `${run.id}:` : "") + ids.join("+"));
+const shape = (views: MessageView[]) =>
+  groupMessages(views).groups.map(({ ids, run }) => (run ? `${run.id}:` : "") + ids.join("+"));
 
 test("messages of one person within five minutes stand together, others apart", () => {
   const views = [
@@ -82,58 +81,45 @@ test("days are told apart", () => {
   expect(groupMessages(views).groups.map(({ newDay }) => newDay)).toEqual([true, true, false]);
 });
 
-test("no name goes on behind a run that ended in between", () => {
-  expect(shape([said("1", "ana"), said("2", "ana")], new Set(["1"]))).toEqual(["1", "2"]);
+const ANA = { kind: "user", id: "ana", name: "Ana" } as const;
+const input = (id: string): Turn => ({ id, by: ANA });
+const ended = (id: string, end: Partial<TurnEnd> = {}): Turn => ({
+  id,
+  by: ANA,
+  agent: "planner",
+  end: { outcome: "error", at: NOON, ...end },
+});
+const inTurn = (turn: string, view: MessageView): MessageView => ({
+  ...view,
+  about: { ...view.about, turn },
 });
 
-/** A thread of which only entries are heard. */
-function listened(messageIds: string[], runOf: Record<string, string> = {}) {
-  let hear: (items: readonly object[]) => void = () => {};
-  const thread = {
-    messageIds,
-    about: (id: string) => ({ runId: runOf[id] }),
-    on: (_name: string, listener: typeof hear) => {
-      hear = listener;
-      return () => {};
-    },
-  } as unknown as Thread;
-  return { seen: createSeenEnds(thread), hear: (...items: object[]) => hear(items) };
-}
-
-const event = (run: string, fields: object, more: Partial<EntryOf<"event">> = {}) => ({
-  kind: "event",
-  run,
-  at: NOON,
-  event: fields,
-  ...more,
-});
-const start = (inputId: string) => ({
-  start: { agent: "planner", by: { kind: "user" as const, id: "ana" }, inputId },
-});
-
-test("a run that ends before it says anything stands behind what it was asked", () => {
-  const { seen, hear } = listened(["q1", "q2"]);
-  hear(
-    { kind: "message", turn: "i1", message: { id: "q1" } },
-    event("r1", { type: "RUN_ERROR", code: "AGENT_UNREACHABLE", message: "No." }, start("i1")),
-    { kind: "message", turn: "i2", message: { id: "q2" } },
-    event("r2", { type: "RUN_STARTED" }, start("i2")),
-    event(
-      "r2",
-      { type: "RUN_FINISHED", outcome: { type: "cancelled" } },
-      { by: { kind: "user", id: "b", name: "Ben" } },
-    ),
-  );
-  expect(seen.silent().map(({ run, after, end }) => [run.id, after, end.outcome])).toEqual([
-    ["r1", "q1", "error"],
-    ["r2", "q2", "cancelled"],
+test("a run that ended before it said anything stands behind what it was asked, and no name goes on there", () => {
+  const views = [inTurn("i1", said("1", "ana")), inTurn("i2", said("2", "ana"))];
+  const turns = [input("i1"), ended("r1"), input("i2"), ended("r2", { outcome: "cancelled" })];
+  const { groups, silent } = groupMessages(views, turns);
+  expect(groups.map(({ ids }) => ids)).toEqual([["1"], ["2"]]);
+  expect(silent.map(({ run, after, end }) => [run.id, after, end.outcome])).toEqual([
+    ["r1", "1", "error"],
+    ["r2", "2", "cancelled"],
   ]);
-  expect(seen.stoppedBy("r2")).toBe("Ben");
-  expect(seen.stoppedBy("r1")).toBeUndefined();
 });
 
-test("a run with messages shows its end there", () => {
-  const { seen, hear } = listened(["q", "a"], { a: "r1" });
-  hear(event("r1", { type: "RUN_STARTED" }, start("i1")), event("r1", { type: "RUN_ERROR" }));
-  expect(seen.silent()).toEqual([]);
+test("a run with messages, or one under way, is no silent end", () => {
+  const views = [inTurn("i1", said("q", "ana")), inTurn("r1", done("a", "r1"))];
+  const turns = [input("i1"), ended("r1"), { id: "r2", by: ANA, agent: "planner" }];
+  expect(groupMessages(views, turns).silent).toEqual([]);
+});
+
+test("a silent end never stands before what was there already", () => {
+  const call = { toolCalls: [{ id: "t1", type: "function", function: { name: "look", arguments: "{}" } }] };
+  const views = [
+    inTurn("i1", said("q", "ana")),
+    inTurn("r1", done("a", "r1")),
+    inTurn("n", said("note", "ben")),
+    inTurn("r1", done("b", "r1", call)),
+    inTurn("r1", done("result", "r1", { role: "tool", toolCallId: "t1" })),
+  ];
+  const turns = [input("i1"), ended("r1"), input("n"), ended("r2")];
+  expect(groupMessages(views, turns).silent.map(({ after }) => after)).toEqual(["b"]);
 });

@@ -155,10 +155,12 @@ test("every refusal says what one can do", () => {
 
 test("the end of a run is a sentence, or nothing when it went well", () => {
   const at = 0;
-  expect(runSentence({ outcome: "success", at }, "Planner", undefined)).toBeNull();
-  expect(runSentence({ outcome: "cancelled", at }, "Planner", "Ben")?.text).toBe("Stopped by Ben");
-  expect(runSentence({ outcome: "cancelled", at }, "Planner", undefined)?.text).toBe("Stopped");
-  expect(runSentence({ outcome: "error", code: "AGENT_TIMEOUT", at }, "Planner", undefined)).toMatchObject({
+  expect(runSentence({ outcome: "success", at }, "Planner")).toBeNull();
+  expect(
+    runSentence({ outcome: "cancelled", at, by: { kind: "user", id: "b", name: "Ben" } }, "Planner")?.text,
+  ).toBe("Stopped by Ben");
+  expect(runSentence({ outcome: "cancelled", at }, "Planner")?.text).toBe("Stopped");
+  expect(runSentence({ outcome: "error", code: "AGENT_TIMEOUT", at }, "Planner")).toMatchObject({
     tone: "bad",
     again: true,
     text: "Planner did not answer for too long. Try again or choose another agent.",
@@ -167,13 +169,10 @@ test("the end of a run is a sentence, or nothing when it went well", () => {
     runSentence(
       { outcome: "error", code: "AGENT_HTTP", message: "Planner answered with 503.", at },
       "Planner",
-      undefined,
     )?.text,
   ).toBe("Planner answered with 503.");
   // What an agent says of itself may be for programmers: it stands below a sentence of ours.
-  expect(
-    runSentence({ outcome: "error", code: "E42", message: "boom", at }, "Planner", undefined),
-  ).toMatchObject({
+  expect(runSentence({ outcome: "error", code: "E42", message: "boom", at }, "Planner")).toMatchObject({
     text: "Planner failed. Try again or choose another agent.",
     details: "boom",
   });

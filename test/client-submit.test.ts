@@ -404,7 +404,8 @@ test("messages are taken as text, as one, or as several; ids that are given stay
     { id: expect.stringMatching(/^[a-z0-9]{22}$/), role: "user", content: [{ type: "text", text: "b" }] },
   ]);
   expect(both).not.toHaveProperty("start");
-  expect(note).toMatchObject({ start: false, messages: [{ content: "c", metadata: { x: 1 } }] });
+  const metadata = { x: 1, cothread: { note: true } };
+  expect(note).toMatchObject({ start: false, messages: [{ content: "c", metadata }] });
 });
 
 test("an acknowledged input whose log was lost does not stay pending for ever", async () => {

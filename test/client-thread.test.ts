@@ -3,7 +3,7 @@ import type { CothreadError, Cursor } from "../client/index.ts";
 import { JOIN_ATTEMPTS, JOIN_MS } from "../client/thread-sync.ts";
 import type { AGUIEvent, Message } from "../shared/protocol/index.ts";
 import { takeEarlier } from "../shared/timeline/snapshot.ts";
-import { scene } from "./kit/scripted-client.ts";
+import { scene, seeded } from "./kit/scripted-client.ts";
 import { ANN, type ScriptedThread } from "./kit/scripted-server.ts";
 
 const texts = (messages: readonly Message[]) => messages.map(({ content }) => content);
@@ -57,13 +57,49 @@ test("what arrives live is folded as the server folds it", async () => {
   expect(thread.runs).toMatchObject([{ runId: "r1", agent: "planner", by: ANN }]);
   expect(thread.runs[0]?.open).toMatchObject([{ type: "TEXT_MESSAGE_START" }]);
   expect(thread.about("m2")).toMatchObject({ agent: "planner", runId: "r1", by: ANN, streaming: true });
-  expect(thread.about("m1")).toEqual({ by: ANN, at: expect.any(Number), streaming: false });
+  expect(thread.about("m1")).toEqual({
+    by: ANN,
+    at: expect.any(Number),
+    turn: "turn-m1",
+    streaming: false,
+  });
   log.event("r1", { type: "TEXT_MESSAGE_END", messageId: "m2" });
   log.event("r1", { type: "RUN_FINISHED", threadId: "a", runId: "r1" });
   await settle();
   expect(thread.about("m2")).toMatchObject({ streaming: false, end: { outcome: "success" } });
   expect(thread.runs).toEqual([]);
   expect(thread.state).toEqual({ steps: [] });
+});
+
+test("runs without a message are among the turns, with how they ended, for whoever comes later too", async () => {
+  const { client, server, settle } = scene();
+  const log = server.thread("a");
+  const thread = client.thread("a");
+  await settle();
+  const failed = { outcome: "error", code: "AGENT_UNREACHABLE", message: "It refused." };
+  log.message("m1", "plan it");
+  begin(log);
+  log.event("r1", { type: "RUN_ERROR", code: failed.code, message: failed.message });
+  begin(log, "r2");
+  const outcome = { type: "cancelled" };
+  const event = { type: "RUN_FINISHED", threadId: "a", runId: "r2", outcome } as unknown as AGUIEvent;
+  log.commit({ kind: "event", run: "r2", by: ANN, event });
+  await settle();
+  const turns = [
+    { id: "turn-m1", by: ANN },
+    { id: "r1", by: ANN, agent: "planner", end: failed },
+    { id: "r2", by: ANN, agent: "planner", end: { outcome: "cancelled", by: ANN } },
+  ];
+  expect(thread.turns).toMatchObject(turns);
+  const kept = thread.turns;
+  say(log, "m2", ["never mind"], "r2");
+  await settle();
+  expect(thread.turns).toBe(kept);
+
+  const late = scene({ random: seeded(9) }, server);
+  const other = late.client.thread("a");
+  await late.settle();
+  expect(other.turns).toMatchObject(turns);
 });
 
 test("[T3] what did not change keeps its identity, and nothing is told when nothing happened", async () => {

@@ -133,7 +133,7 @@ describe("[R11] what an agent is given", () => {
   test("[S3] the server says who wrote a message, whatever the client wrote there", async () => {
     const { puppet, rooms } = open();
     const ana = await rooms.join("t");
-    const lie = { user: { id: "guest:bo", name: "Bo", admin: true }, other: 1 };
+    const lie = { user: { id: "guest:bo", name: "Bo", admin: true }, note: true, other: 1 };
     await ana.ask({
       type: "submit",
       inputId: "i",
@@ -150,6 +150,21 @@ describe("[R11] what an agent is given", () => {
     ]);
     expect(messages[0]?.metadata?.cothread).toEqual({ user, other: 1 });
     expect(messages[1]?.metadata?.cothread).toEqual({ user });
+  });
+
+  test("[S3] a note is marked as one, for agents and for whoever comes later", async () => {
+    const { puppet, rooms } = open();
+    const ana = await rooms.join("t");
+    await ana.ask({
+      type: "submit",
+      inputId: "n",
+      start: false,
+      messages: [{ id: "m1", role: "user", content: "FYI", metadata: { cothread: { note: false } } }],
+    });
+    await ana.submit("go");
+    const { messages } = (await puppet.next()).input;
+    const user = { id: "guest:ana", name: "Ana" };
+    expect(messages.map(({ metadata }) => metadata?.cothread)).toEqual([{ user, note: true }, { user }]);
   });
 
   test("[S2] legacy parts and names are translated", async () => {

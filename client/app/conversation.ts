@@ -1,4 +1,4 @@
-import type { Author, MessageView } from "../react/index.ts";
+import type { Author, MessageView, Turn, TurnEnd } from "../react/index.ts";
 import { onOtherDays } from "./when.ts";
 
 /** Messages that stand under one name. */
@@ -14,9 +14,19 @@ export type Group = {
   readonly run?: { readonly id: string; readonly agent: string; readonly last: boolean };
 };
 
+/** A run that ended without a message. */
+export type SilentEnd = {
+  readonly run: { readonly id: string; readonly agent: string };
+  readonly by: Author;
+  readonly end: TurnEnd;
+  /** The message it stands behind. */
+  readonly after: string | undefined;
+};
+
 /** A conversation as it is shown. */
 export type Conversation = {
   readonly groups: readonly Group[];
+  readonly silent: readonly SilentEnd[];
   /** Tool call id → id of the message with its result, which is shown with the call. */
   readonly results: ReadonlyMap<string, string>;
   /** Message id → when the next one of its run began, ms. */
@@ -27,13 +37,10 @@ export type Conversation = {
 const TOGETHER_MS = 5 * 60_000;
 
 /**
- * Puts messages under names: those of one run together, and those that a person wrote at one go.
- * @param ends messages behind which something else stands, so that no name goes on there
+ * Puts messages under names: those of one run together, and those that a person wrote at one go. No name goes
+ * on behind a run that ended without a message.
  */
-export function groupMessages(
-  views: readonly MessageView[],
-  ends: ReadonlySet<string | undefined> = new Set(),
-): Conversation {
+export function groupMessages(views: readonly MessageView[], turns: readonly Turn[] = []): Conversation {
   const calls = new Set(
     views.flatMap(({ message }) =>
       message.role === "assistant" ? (message.toolCalls ?? []).map(({ id }) => id) : [],
@@ -41,15 +48,19 @@ export function groupMessages(
   );
   const results = new Map<string, string>();
   const nextAt = new Map<string, number>();
+  const shown: MessageView[] = [];
+  for (const view of views) {
+    const { message } = view;
+    if (message.role === "tool" && calls.has(message.toolCallId)) results.set(message.toolCallId, message.id);
+    else shown.push(view);
+  }
+  const silent = silentEnds(views, shown, turns);
+  const ends = new Set(silent.map(({ after }) => after));
   const groups: (Group & { ids: string[] })[] = [];
   const lastOfRun = new Map<string, string>();
   const groupOfRun = new Map<string, number>();
 
-  for (const { message, about } of views) {
-    if (message.role === "tool" && calls.has(message.toolCallId)) {
-      results.set(message.toolCallId, message.id);
-      continue;
-    }
+  for (const { message, about } of shown) {
     const { by, at, runId, agent } = about;
     const group = groups.at(-1);
     if (runId !== undefined) {
@@ -78,9 +89,28 @@ export function groupMessages(
         ? { ...group, run: { ...group.run, last: true } }
         : group,
     ),
+    silent,
     results,
     nextAt,
   };
+}
+
+/** The runs that ended without a message, each behind what was said before it began. */
+function silentEnds(
+  views: readonly MessageView[],
+  shown: readonly MessageView[],
+  turns: readonly Turn[],
+): SilentEnd[] {
+  const spoke = new Set(views.map(({ about }) => about.turn));
+  const lastOf = new Map(shown.map(({ about }, i) => [about.turn, i]));
+  const silent: SilentEnd[] = [];
+  let after = -1;
+  for (const { id, agent, by, end } of turns) {
+    after = Math.max(after, lastOf.get(id) ?? -1);
+    if (agent === undefined || !end || spoke.has(id)) continue;
+    silent.push({ run: { id, agent }, by, end, after: shown[after]?.message.id });
+  }
+  return silent;
 }
 
 function sameGo(group: Group, by: Author, at: number): boolean {

@@ -1,4 +1,5 @@
 import type { TurnEnd } from "../react/index.ts";
+import { nameOf } from "./people.ts";
 import { words } from "./words.ts";
 
 /** How a run ended, where there is something to say about it. */
@@ -17,16 +18,15 @@ const SAID_WELL = /^(?:AGENT_|STORE_FAILED)/;
 /**
  * What to say about the end of a run; `null` when it went well.
  * @param agent the agent's name
- * @param stoppedBy the name of who stopped it, where that is known
  */
-export function runSentence(end: TurnEnd, agent: string, stoppedBy: string | undefined): RunSentence | null {
+export function runSentence(end: TurnEnd, agent: string): RunSentence | null {
   switch (end.outcome) {
     case "success":
       return null;
     case "cancelled":
       return {
         tone: "quiet",
-        text: stoppedBy ? words.end.stoppedBy(stoppedBy) : words.end.stopped,
+        text: end.by ? words.end.stoppedBy(nameOf(end.by)) : words.end.stopped,
         again: false,
       };
     case "interrupt":

@@ -151,6 +151,7 @@ export const words = {
   },
 
   end: {
+    silent: "Finished without a message",
     stopped: "Stopped",
     stoppedBy: (name: string) => `Stopped by ${name}`,
     interrupt: (agent: string) =>

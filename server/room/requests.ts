@@ -98,7 +98,12 @@ function submit(
   const { inputId, policy = "enqueue" } = frame;
   if (policy !== "enqueue" && policy !== "reject") throw notYet(`the policy "${policy}"`);
   const { timeline } = turn;
-  const messages = stampMessages(frame.messages ?? [], { id: by.id, name: by.name ?? by.id }, limits.message);
+  const messages = stampMessages(
+    frame.messages ?? [],
+    { id: by.id, name: by.name ?? by.id },
+    frame.start === false,
+    limits.message,
+  );
   if (isTaken(room, timeline, inputId)) throw conflict(frame);
   refuseKnown(timeline, room, messages);
 

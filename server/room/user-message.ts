@@ -8,18 +8,21 @@ import { describeIssue } from "./schema-issue.ts";
 type Part = Record<string, unknown>;
 
 /**
- * Checks messages a person submits and puts the server's stamp on them ([S2], [S3]): `name` and
- * `metadata.cothread.user` are the server's, whatever the client wrote there.
+ * Checks messages a person submits and puts the server's stamp on them ([S2], [S3]): `name`,
+ * `metadata.cothread.user` and `metadata.cothread.note` are the server's, whatever the client wrote there.
  * @param messages as they came
  * @param user who submits
+ * @param isNote they start nothing
  * @param maxBytes per message, as JSON
  * @throws Rejection bad_message naming the message and what is wrong; too_big
  */
 export function stampMessages(
   messages: readonly unknown[],
   user: { id: string; name: string },
+  isNote: boolean,
   maxBytes: number,
 ): Message[] {
+  const stamp = { user, ...(isNote && { note: true }) };
   return messages.map((message, i) => {
     const parsed = MessageSchema.safeParse(upgraded(renamed(message)));
     if (!parsed.success) throw bad(i, describeIssue(parsed.error.issues[0], "message"));
@@ -34,7 +37,7 @@ export function stampMessages(
       content,
       name: user.name,
       ...(encryptedValue !== undefined && { encryptedValue }),
-      metadata: { ...metadata, cothread: { ...own(metadata?.cothread), user } },
+      metadata: { ...metadata, cothread: { ...own(metadata?.cothread), ...stamp } },
     };
     if (Buffer.byteLength(JSON.stringify(stamped)) > maxBytes)
       throw new Rejection("too_big", `Message ${i + 1} is over the limit of ${maxBytes} bytes.`, {
@@ -44,8 +47,11 @@ export function stampMessages(
   });
 }
 
+/** What a client wrote beside the server's own. */
 function own(value: unknown): object {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return {};
+  const { note: _, ...rest } = value as { note?: unknown };
+  return rest;
 }
 
 function bad(index: number, what: string): Rejection {

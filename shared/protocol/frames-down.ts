@@ -56,6 +56,8 @@ export const TurnEnd = z.object({
   message: z.string().optional(),
   at: z.number(),
   usage: z.array(TokenUsageShape).optional(),
+  /** Who stopped it; absent where nobody did. */
+  by: Author.optional(),
 });
 export type TurnEnd = z.infer<typeof TurnEnd>;
 /** A turn as clients see it; messages point at it by index, so that attribution stays small. */

@@ -158,7 +158,9 @@ export class Timeline {
       this.tools.set(toolCallId, { runId: entry.run, toolCallId, name, args, status: "pending" });
       this.versions.tools += 1;
     }
-    this.endRun(entry, { outcome: outcome?.type ?? "success", at: entry.at });
+    const { type = "success" } = outcome ?? {};
+    const by = type === "cancelled" && entry.by ? { by: entry.by } : {};
+    this.endRun(entry, { outcome: type, at: entry.at, ...by });
   }
 
   private endRun(entry: EntryOf<"event">, end: TurnEnd): void {

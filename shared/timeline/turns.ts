@@ -32,6 +32,14 @@ export class TurnTree {
     return this.path.has(id);
   }
 
+  /** The turns from the root to the head, in order. */
+  current(): TurnNode[] {
+    const path: TurnNode[] = [];
+    let node = this.head === null ? undefined : this.nodes.get(this.head);
+    for (; node; node = node.parent === null ? undefined : this.nodes.get(node.parent)) path.push(node);
+    return path.reverse();
+  }
+
   /** Begins a turn below the head and moves the head to it. A known id is left as it is. */
   begin(turn: Turn): void {
     if (this.nodes.has(turn.id)) return;

@@ -1,9 +1,8 @@
 import { memo, useCallback } from "react";
 import { type Author, type ThreadRun, type TurnEnd, useMessage, useThreadValue } from "../../react/index.ts";
 import { contentText } from "../content.ts";
-import type { Conversation, Group } from "../conversation.ts";
+import type { Conversation, Group, SilentEnd as Silent } from "../conversation.ts";
 import { nameOf } from "../people.ts";
-import type { SeenEnd } from "../seen-ends.ts";
 import { agentColour, agentName, useThreadContext } from "../thread-context.ts";
 import { fullTime, timeOfDay } from "../when.ts";
 import { words } from "../words.ts";
@@ -59,11 +58,12 @@ export function SilentRun({ agent, by, run }: { agent: string; by: Author; run: 
 }
 
 /** A run that ended without a word. */
-export function SilentEnd({ run, by, end, latest }: Omit<SeenEnd, "after"> & { latest: boolean }) {
+export function SilentEnd({ run, by, end, latest }: Omit<Silent, "after"> & { latest: boolean }) {
   return (
     <AgentTurn agent={run.agent} by={by} at={end.at}>
       <RunTrouble run={run} end={end} latest={latest} />
       <RunRemark run={run} end={end} />
+      {end.outcome === "success" && <span className="marginal">{words.end.silent}</span>}
     </AgentTurn>
   );
 }

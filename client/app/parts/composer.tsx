@@ -1,7 +1,6 @@
 import { type KeyboardEvent, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { type AgentInfo, type Thread, useThreadValue } from "../../react/index.ts";
 import { type Draft, keepDraft, readDraft } from "../drafts.ts";
-import { NOTE_MARK } from "../notes.ts";
 import { everyone } from "../people.ts";
 import { agentName } from "../thread-context.ts";
 import { createTyping } from "../typing.ts";
@@ -43,7 +42,7 @@ export function Composer({ thread, agents, me, focus, onSent }: Props) {
     const said = text.replace(/^(?:[ \t]*\n)+/, "").trimEnd();
     typing.ended();
     // A failure shows at the message.
-    if (note) void thread.note({ content: said, metadata: NOTE_MARK }).catch(() => {});
+    if (note) void thread.note(said).catch(() => {});
     else void thread.send(said, agent === undefined ? {} : { agent }).catch(() => {});
     setDraft({ ...draft, text: "", note: false });
     onSent();

@@ -1,8 +1,7 @@
 import { Fragment, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
-import { type Thread, useMessageIds, useThreadValue } from "../../react/index.ts";
-import { type Conversation, type Group, groupMessages } from "../conversation.ts";
+import { type Thread, type Turn, useMessageIds, useThreadValue } from "../../react/index.ts";
+import { type Conversation, type Group, groupMessages, type SilentEnd as Silent } from "../conversation.ts";
 import { HoldStill } from "../hold-still.ts";
-import { type SeenEnd, useSilentEnds } from "../seen-ends.ts";
 import { colourOf } from "../thread-context.ts";
 import { useStick } from "../use-stick.ts";
 import { dayOf } from "../when.ts";
@@ -16,8 +15,9 @@ export function Flow({ thread, sent, empty }: { thread: Thread; sent: number; em
   const ids = useMessageIds(thread);
   const runs = useThreadValue(thread, ({ runs }) => runs);
   const inputs = useThreadValue(thread, ({ inputs }) => inputs);
-  const silent = useSilentEnds(thread);
-  const conversation = useMemo(() => readConversation(thread, ids, silent), [thread, ids, silent]);
+  const turns = useThreadValue(thread, ({ turns }) => turns);
+  const conversation = useMemo(() => readConversation(thread, ids, turns), [thread, ids, turns]);
+  const { silent } = conversation;
   const stick = useStick();
 
   // What one sends oneself, one wants to see.
@@ -36,7 +36,7 @@ export function Flow({ thread, sent, empty }: { thread: Thread; sent: number; em
   const lastSilent = silent.at(-1);
   const latest = under
     ? undefined
-    : lastSilent?.after === ids.at(-1)
+    : lastSilent?.after === conversation.groups.at(-1)?.ids.at(-1)
       ? lastSilent?.run.id
       : conversation.groups.at(-1)?.run?.id;
   const nothing = ids.length === 0 && !under && silent.length === 0;
@@ -81,16 +81,18 @@ export function Flow({ thread, sent, empty }: { thread: Thread; sent: number; em
   );
 }
 
-function readConversation(thread: Thread, ids: readonly string[], silent: readonly SeenEnd[]): Conversation {
-  const views = ids.flatMap((id) => thread.view(id) ?? []);
-  const conversation = groupMessages(views, new Set(silent.map(({ after }) => after)));
+function readConversation(thread: Thread, ids: readonly string[], turns: readonly Turn[]): Conversation {
+  const conversation = groupMessages(
+    ids.flatMap((id) => thread.view(id) ?? []),
+    turns,
+  );
   // In the order of the conversation, so that all windows give the same colours.
   for (const { by, run } of conversation.groups) if (!run) colourOf(by);
   return conversation;
 }
 
 function SilentEnds(props: {
-  ends: readonly SeenEnd[];
+  ends: readonly Silent[];
   after: Group | undefined;
   latest: string | undefined;
 }) {

@@ -1,6 +1,5 @@
 import type { TurnEnd } from "../../react/index.ts";
 import { runSentence } from "../run-sentence.ts";
-import { useStoppedBy } from "../seen-ends.ts";
 import { agentName, useThreadContext } from "../thread-context.ts";
 import { words } from "../words.ts";
 
@@ -36,6 +35,6 @@ export function RunRemark({ run, end }: Props) {
 }
 
 function useSentence(run: Props["run"], end: TurnEnd) {
-  const { thread, agents } = useThreadContext();
-  return runSentence(end, agentName(agents, run.agent), useStoppedBy(thread, run.id));
+  const { agents } = useThreadContext();
+  return runSentence(end, agentName(agents, run.agent));
 }
