@@ -13,8 +13,8 @@ import type { Authenticate, Identity } from "../auth/authenticator.ts";
 import { type Caller, Rejection, type RoomsPort } from "../room/port.ts";
 import type { Feeds } from "./feed.ts";
 import type { GatewayLimits } from "./limits.ts";
-import { Membership } from "./membership.ts";
-import { Outbox } from "./outbox.ts";
+import { Membership, type MembershipHost } from "./membership.ts";
+import { Outbox, type OutboxOwner } from "./outbox.ts";
 import { readFrame } from "./read-frame.ts";
 import type { ServerSocket } from "./server-socket.ts";
 import type { ThreadWatches } from "./thread-watches.ts";
@@ -39,6 +39,7 @@ export type ConnectionHost = {
 
 /** How long it may take to find out who somebody is, beyond the time for `hello`. */
 const CHECK_MS = 30_000;
+const NOTHING = () => {};
 
 type Frame = Exclude<UpFrame, { type: "hello" }>;
 type Session = { caller: Caller; members: Map<string, Membership>; channels: number };
@@ -47,9 +48,11 @@ type Session = { caller: Caller; members: Map<string, Membership>; channels: num
  * One socket, from its opening to its close ([F3]). It is the only one that closes it: everything below
  * returns values or throws a Rejection.
  */
-export class Connection {
+export class Connection implements OutboxOwner, MembershipHost {
   readonly id: string;
   readonly outbox: Outbox;
+  /** Names the client among all of the gateway, once it is known. */
+  clientKey = "";
   private readonly socket: ServerSocket;
   /** The upgrade request, until it is known who asks: headers of thousands of idle connections add up. */
   private request: IncomingMessage | null;
@@ -64,15 +67,32 @@ export class Connection {
     this.socket = socket;
     this.request = request;
     this.host = host;
-    const { softBytes: soft, hardBytes: hard, stallMs, helloMs } = host.limits;
-    this.outbox = new Outbox(socket, { soft, hard, stallMs }, () => host.watch(this));
-    this.cancelHello = host.clock.after(helloMs, () => {
+    this.outbox = new Outbox(socket, host.limits, this);
+    this.cancelHello = host.clock.after(host.limits.helloMs, () => {
       if (this.state === "greeting") return this.close(4401, "No hello came in time.");
       // Whoever checks identities may have to ask somebody else, who may never answer.
       this.cancelHello = host.clock.after(CHECK_MS, () =>
         this.close(4401, "The server could not check who you are in time. Try again later.", 1_000),
       );
     });
+  }
+
+  get rooms(): RoomsPort {
+    return this.host.rooms;
+  }
+
+  get feeds(): Feeds {
+    return this.host.feeds;
+  }
+
+  /** What is sent waits: looks after it soon. */
+  watch(): void {
+    this.host.watch(this);
+  }
+
+  /** A thread cannot be served here any more: the client comes back, and finds it elsewhere. */
+  lost(reason: string): void {
+    this.close(4001, reason, 1_000);
   }
 
   /** Who is at the other end; `null` before that is known and after the connection has closed. */
@@ -174,6 +194,7 @@ export class Connection {
     const { tenant, user } = identity;
     const { client } = hello;
     this.cancelHello();
+    this.cancelHello = NOTHING;
     this.session = {
       caller: { tenant, user, client, connection: this.id },
       members: new Map(),
@@ -258,17 +279,12 @@ export class Connection {
       session.channels,
       {
         ref: frame.ref,
+        caller,
         cursor: frame.cursor,
         create: frame.create ?? false,
         history: frame.history ?? Number.POSITIVE_INFINITY,
       },
-      {
-        rooms: this.host.rooms,
-        feeds: this.host.feeds,
-        outbox: this.outbox,
-        caller,
-        lost: (reason) => this.close(4001, reason, 1_000),
-      },
+      this,
     );
     members.set(frame.thread, member);
     try {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
-import { type WebSocket, WebSocketServer } from "ws";
+import { WebSocketServer } from "ws";
 import type { Clock } from "../../shared/clock.ts";
 import { type AgentInfo, SUBPROTOCOL } from "../../shared/protocol/index.ts";
 import type { Authenticate } from "../auth/authenticator.ts";
@@ -12,6 +12,7 @@ import { Feeds } from "./feed.ts";
 import type { GatewayLimits } from "./limits.ts";
 import type { ServerSocket } from "./server-socket.ts";
 import { ThreadWatches } from "./thread-watches.ts";
+import { WireSocket, type WireSocketHost } from "./wire-socket.ts";
 
 /** What a gateway is built on. */
 export type GatewayOptions = {
@@ -27,13 +28,12 @@ export type GatewayOptions = {
 const SWEEP_MS = 20;
 
 /** The WebSocket door `/v1/ws`: takes sockets, and looks after all of their connections. */
-export class Gateway {
+export class Gateway implements WireSocketHost {
   private readonly options: GatewayOptions;
   private readonly host: ConnectionHost;
   private readonly watches: ThreadWatches;
   private readonly connections = new Set<Connection>();
   private readonly clients = new Map<string, Connection>();
-  private readonly clientOf = new Map<Connection, string>();
   private readonly sockets: WebSocketServer;
   private cancelPings = () => {};
   private cancelSweep: (() => void) | null = null;
@@ -58,6 +58,7 @@ export class Gateway {
     };
     this.sockets = new WebSocketServer({
       noServer: true,
+      WebSocket: WireSocket,
       perMessageDeflate: false,
       // The connection judges sizes by itself and says so with 4413; this bounds what is kept until then.
       maxPayload: limits.frame + 1024,
@@ -91,7 +92,10 @@ export class Gateway {
       );
       return;
     }
-    this.sockets.handleUpgrade(request, socket, head, (ws) => this.attach(ws, socket, request));
+    this.sockets.handleUpgrade(request, socket, head, (opened) => {
+      const ws = opened as WireSocket;
+      ws.serve(this.accept(ws, request), socket, this);
+    });
   }
 
   /** Takes a socket that is open already; tests give one end of a pair. */
@@ -106,9 +110,17 @@ export class Gateway {
     connection.closed();
     this.connections.delete(connection);
     this.watched.delete(connection);
-    const id = this.clientOf.get(connection);
-    this.clientOf.delete(connection);
-    if (id !== undefined && this.clients.get(id) === connection) this.clients.delete(id);
+    const { clientKey } = connection;
+    if (clientKey && this.clients.get(clientKey) === connection) this.clients.delete(clientKey);
+  }
+
+  /** Notes that a socket broke; its close follows. */
+  failed(connection: Connection, error: Error): void {
+    this.options.log("socket error", { connection: connection.id, error: error.message });
+  }
+
+  get frameLimit(): number {
+    return this.options.limits.frame;
   }
 
   /** Says bye to everybody; clients come back after a moment of their own, not all at once. */
@@ -127,35 +139,13 @@ export class Gateway {
     this.sockets.close();
   }
 
-  private attach(ws: WebSocket, wire: Duplex, request: IncomingMessage): void {
-    const connection = this.accept(new WireSocket(ws, wire), request);
-    const close = ws.close.bind(ws);
-    // `ws` closes with 1009 by itself when a frame is over its bound; ours has a code that clients know.
-    ws.close = (code, reason) => {
-      // Without a reason it is `ws` that closes, because of what it read; a peer's own close has one.
-      if (code === 1009 && reason === undefined)
-        connection.close(4413, `A frame may have ${this.options.limits.frame} bytes.`);
-      else if (code !== undefined && reason === undefined)
-        connection.close(4402, "That was not WebSocket: a frame is damaged, or its text is not UTF-8.");
-      else close(code, reason);
-    };
-    ws.on("message", (data, binary) =>
-      connection.receive(binary ? (data as Buffer) : (data as Buffer).toString("utf8")),
-    );
-    ws.on("pong", () => connection.pong());
-    ws.on("error", (error) =>
-      this.options.log("socket error", { connection: connection.id, error: error.message }),
-    );
-    ws.on("close", () => this.closed(connection));
-  }
-
   private claimClient(connection: Connection): void {
     if (!connection.caller) return;
     const { tenant, user, client } = connection.caller;
-    const id = JSON.stringify([tenant, user.id, client]);
-    const older = this.clients.get(id);
-    this.clients.set(id, connection);
-    this.clientOf.set(connection, id);
+    const key = JSON.stringify([tenant, user.id, client]);
+    const older = this.clients.get(key);
+    this.clients.set(key, connection);
+    connection.clientKey = key;
     older?.close(4409, "Another socket of the same client took over.");
   }
 
@@ -177,44 +167,5 @@ export class Gateway {
       keep(this.options.clock.after(ms, again));
     };
     keep(this.options.clock.after(ms, again));
-  }
-}
-
-// Frames encoded once are bytes, and `ws` takes bytes for a binary frame unless it is told otherwise.
-const TEXT = { binary: false };
-
-class WireSocket implements ServerSocket {
-  private readonly ws: WebSocket;
-  private readonly wire: Duplex;
-
-  constructor(ws: WebSocket, wire: Duplex) {
-    this.ws = ws;
-    this.wire = wire;
-  }
-
-  get bufferedAmount(): number {
-    return this.ws.bufferedAmount;
-  }
-
-  send(data: string | Uint8Array): void {
-    this.ws.send(data, TEXT);
-  }
-
-  // Without compression `ws` writes each frame at once, so that frames written past it keep their order. One
-  // write instead of header and body saves a third of the cost of a broadcast.
-  sendFramed(framed: Uint8Array): void {
-    if (this.ws.readyState === this.ws.OPEN) this.wire.write(framed);
-  }
-
-  close(code: number, reason: string): void {
-    this.ws.close(code, reason);
-  }
-
-  terminate(): void {
-    this.ws.terminate();
-  }
-
-  ping(): void {
-    this.ws.ping();
   }
 }

@@ -6,14 +6,17 @@ import { type FeedItem, type FeedReader, type Feeds, peopleFrame } from "./feed.
 import type { Outbox } from "./outbox.ts";
 
 /** What a membership needs of its connection. */
-export type MembershipHost = {
-  rooms: RoomsPort;
-  feeds: Feeds;
-  outbox: Outbox;
-  caller: Caller;
+export interface MembershipHost {
+  /** Its id, as rooms know it. */
+  readonly id: string;
+  readonly rooms: RoomsPort;
+  readonly feeds: Feeds;
+  readonly outbox: Outbox;
+  /** Sends soon what waits. */
+  watch(): void;
   /** The thread cannot be served any more: the connection closes, and the client comes back. */
   lost(reason: string): void;
-};
+}
 
 /**
  * One connection's reading of one thread ([J1], [B3]).
@@ -27,7 +30,7 @@ export class Membership implements FeedReader {
   private readonly host: MembershipHost;
   private readonly history: number;
   private state: "filling" | "live" | "lagging" | "left" = "filling";
-  private kept: FeedItem[] = [];
+  private kept: FeedItem[] | null = null;
   private cursor: Cursor | null = null;
   private people = 0;
   private window = Number.NEGATIVE_INFINITY;
@@ -37,7 +40,7 @@ export class Membership implements FeedReader {
   constructor(
     key: ThreadKey,
     channel: number,
-    join: { ref: string | number; cursor: unknown; create: boolean; history: number },
+    join: { ref: string | number; caller: Caller; cursor: unknown; create: boolean; history: number },
     host: MembershipHost,
   ) {
     this.key = key;
@@ -52,6 +55,7 @@ export class Membership implements FeedReader {
   deliver(item: FeedItem): void {
     switch (this.state) {
       case "filling":
+        this.kept ??= [];
         this.kept.push(item);
         return;
       case "live":
@@ -87,13 +91,17 @@ export class Membership implements FeedReader {
   leave(): void {
     if (this.state === "left") return;
     this.state = "left";
-    this.kept = [];
+    this.kept = null;
     this.host.feeds.remove(this.key, this);
-    void this.host.rooms.leave({ key: this.key, connection: this.host.caller.connection });
+    void this.host.rooms.leave({ key: this.key, connection: this.host.id });
   }
 
-  private async join({ ref, ...request }: ConstructorParameters<typeof Membership>[2]): Promise<void> {
-    const { rooms, caller, outbox } = this.host;
+  private async join({
+    ref,
+    caller,
+    ...request
+  }: ConstructorParameters<typeof Membership>[2]): Promise<void> {
+    const { rooms, outbox } = this.host;
     // A snapshot can be large: whoever does not read the last one does not get the next.
     await outbox.whenDrained();
     if (!this.here()) throw left();
@@ -136,8 +144,8 @@ export class Membership implements FeedReader {
     this.people = people.n;
     this.state = "live";
     const kept = this.kept;
-    this.kept = [];
-    for (const item of kept) if (this.state === "live") this.forward(item);
+    this.kept = null;
+    for (const item of kept ?? []) if (this.state === "live") this.forward(item);
   }
 
   private forward(item: FeedItem): void {
@@ -162,13 +170,13 @@ export class Membership implements FeedReader {
           // It changes a message that this reader does not hold: only a new snapshot can say where it stands.
           this.cursor = null;
           this.state = "lagging";
-          outbox.watch();
+          this.host.watch();
           void this.resume();
           return;
         }
         if (item.after !== cursor.seq || outbox.slow) {
           this.state = "lagging";
-          outbox.watch();
+          this.host.watch();
           return;
         }
         this.cursor = { epoch: cursor.epoch, seq: item.seq, mark: item.mark };

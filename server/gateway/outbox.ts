@@ -3,12 +3,18 @@ import type { ServerSocket } from "./server-socket.ts";
 /** Bounds of an outbox, in bytes and ms. */
 export type OutboxLimits = {
   /** Above this a reader is slow: broadcasts are held back, and it is brought back from the log later. */
-  soft: number;
+  softBytes: number;
   /** Above this a connection is cut: it does not even read what it asked for. */
-  hard: number;
+  hardBytes: number;
   /** A reader that takes no byte for so long is cut. */
   stallMs: number;
 };
+
+/** Whose outbox it is. */
+export interface OutboxOwner {
+  /** Asks for {@link Outbox.check} to be called soon, and again for as long as {@link Outbox.waits}. */
+  watch(): void;
+}
 
 /**
  * The sending side of one connection, counted in bytes ([B1]). A single frame may be larger than any bound
@@ -20,36 +26,36 @@ export class Outbox {
   private largest = 0;
   private low = 0;
   private stalledSince: number | null = null;
-  private waiting: (() => void)[] = [];
+  private waiting: (() => void)[] | null = null;
+  private readonly owner: OutboxOwner;
 
-  /** Asks for {@link check} to be called soon, and again for as long as {@link waits}. */
-  readonly watch: () => void;
-
-  constructor(socket: ServerSocket, limits: OutboxLimits, watch: () => void) {
+  constructor(socket: ServerSocket, limits: OutboxLimits, owner: OutboxOwner) {
     this.socket = socket;
     this.limits = limits;
-    this.watch = watch;
+    this.owner = owner;
   }
 
   /** Whether anything is queued, or somebody waits for it to drain. */
   get waits(): boolean {
-    return this.waiting.length > 0 || this.socket.bufferedAmount > 0;
+    return (this.waiting !== null && this.waiting.length > 0) || this.socket.bufferedAmount > 0;
   }
 
   /** Whether broadcasts should be held back. */
   get slow(): boolean {
-    return this.socket.bufferedAmount > this.limits.soft;
+    return this.socket.bufferedAmount > this.limits.softBytes;
   }
 
   /** Whether so much has drained that a slow reader can be served again. */
   get drained(): boolean {
-    return this.socket.bufferedAmount <= this.limits.soft / 2;
+    return this.socket.bufferedAmount <= this.limits.softBytes / 2;
   }
 
   /** Resolves when the reader takes what it is sent: at once, or when it has drained; never when it is gone. */
   whenDrained(): Promise<void> {
     if (!this.slow) return Promise.resolve();
-    return new Promise((resolve) => this.waiting.push(resolve));
+    this.waiting ??= [];
+    const { waiting } = this;
+    return new Promise((resolve) => waiting.push(resolve));
   }
 
   /**
@@ -59,25 +65,25 @@ export class Outbox {
    */
   push(frame: string | Uint8Array, framed?: Uint8Array): boolean {
     const waiting = this.socket.bufferedAmount;
-    if (waiting <= this.limits.soft) this.largest = 0;
-    if (waiting - this.largest > this.limits.hard) {
+    if (waiting <= this.limits.softBytes) this.largest = 0;
+    if (waiting - this.largest > this.limits.hardBytes) {
       this.socket.terminate();
       return false;
     }
     this.largest = Math.max(this.largest, frame.length);
     if (framed && this.socket.sendFramed) this.socket.sendFramed(framed);
     else this.socket.send(frame);
-    if (this.socket.bufferedAmount > 0) this.watch();
+    if (this.socket.bufferedAmount > 0) this.owner.watch();
     return true;
   }
 
-  /** Called after {@link watch}. @returns false when the reader took no byte for too long and was cut */
+  /** Called when the owner was asked to watch. @returns false when the reader took no byte for too long and was cut */
   check(now: number): boolean {
     const waiting = this.socket.bufferedAmount;
     if (waiting === 0 || waiting < this.low) this.stalledSince = null;
     this.low = waiting;
     // One at a time: what it waits for may fill the outbox again.
-    if (this.drained) this.waiting.shift()?.();
+    if (this.drained) this.waiting?.shift()?.();
     if (waiting === 0) return true;
     this.stalledSince ??= now;
     if (now - this.stalledSince < this.limits.stallMs) return true;
