@@ -1,5 +1,5 @@
 import type { Clock } from "../shared/clock.ts";
-import type { Cursor, DownFrameOf, Entry, Role } from "../shared/protocol/index.ts";
+import type { Cursor, DownFrameOf, Entry, Role, UpFrameOf } from "../shared/protocol/index.ts";
 import { fromSnapshot } from "../shared/timeline/snapshot.ts";
 import type { Timeline } from "../shared/timeline/timeline.ts";
 import { type Backoff, backoffMs } from "./backoff.ts";
@@ -26,13 +26,15 @@ export const JOIN_MS = 60_000;
 
 type Joined = Omit<DownFrameOf<"joined">, "type" | "ref">;
 
+type JoinFrame = Pick<UpFrameOf<"join">, "type" | "thread" | "oldest"> & { cursor?: Cursor };
+
 export interface ThreadSyncOptions {
   thread: string;
   clock: Clock;
   random: () => number;
   backoff: Backoff;
   /** Sends a join; see `Requests.ask`. */
-  ask(frame: { type: "join"; thread: string; cursor?: Cursor }, answered: (answer: Answer) => void): void;
+  ask(frame: JoinFrame, answered: (answer: Answer) => void): void;
   /** Phase, error or content changed. */
   changed(): void;
   joined(): void;
@@ -97,13 +99,20 @@ export function createThreadSync(options: ThreadSyncOptions): ThreadSync {
     stop("failed");
   };
 
+  /** What is here, in the words of a join. A part of which nothing is left cannot be named, and is no use. */
+  const held = () => {
+    if (!cursor || !timeline?.before) return cursor ? { cursor } : {};
+    const oldest = timeline.slots[0]?.message.id;
+    return oldest === undefined ? {} : { cursor, oldest };
+  };
+
   const ask = () => {
     stop("asked");
     const mine = turn;
     timer.set(JOIN_MS, () =>
       again(new CothreadError("timeout", "The server did not send the thread in time.", true)),
     );
-    options.ask({ type: "join", thread, ...(cursor && { cursor }) }, (answer) => {
+    options.ask({ type: "join", thread, ...held() }, (answer) => {
       if (mine !== turn) return;
       if (answer.ok) onJoined(answer.fields as Joined);
       // The next welcome joins again.

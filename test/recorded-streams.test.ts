@@ -31,7 +31,8 @@ const unstamped = (messages: readonly Message[]) =>
 /**
  * Plays a stream into a thread event by event. At every point a client is cut and comes back with its cursor,
  * others come in without one, or with a cursor of another epoch or mark; all must end alike. So must an SDK
- * client that loses its connection at every single point, one that never does, and a stock AG-UI client.
+ * client that loses its connection at every single point, one that does and asks for the newest message alone,
+ * one that never does, and a stock AG-UI client.
  * @returns how many cut points there were
  */
 async function playWithCuts(stream: readonly AGUIEvent[]): Promise<number> {
@@ -42,6 +43,8 @@ async function playWithCuts(stream: readonly AGUIEvent[]): Promise<number> {
   const steady = server.client("Ann");
   const shaky = server.client("Ben");
   const [steadyThread, shakyThread] = [steady.thread(THREAD), shaky.thread(THREAD)];
+  const narrow = server.client("Cid", { history: 1 });
+  const narrowThread = narrow.thread(THREAD);
   await server.settle();
   const cutters = stream.map(() => new Follower(server, THREAD));
   for (const cutter of cutters) cutter.connect();
@@ -79,6 +82,7 @@ async function playWithCuts(stream: readonly AGUIEvent[]): Promise<number> {
     }
     for (const stranger of strangers) stranger.cut();
     server.cut("Ben");
+    server.cut("Cid");
     await server.settle();
     await server.pass(30_000);
   }
@@ -86,7 +90,8 @@ async function playWithCuts(stream: readonly AGUIEvent[]): Promise<number> {
   await server.pass(2_000);
   void steadyThread.note("That was it.");
   await server.settle();
-  await server.pass(60_000);
+  // In steps: whoever dials in the middle of a long one has waited too long at its end.
+  for (let i = 0; i < 30; i += 1) await server.pass(2_000);
 
   const messages = whole.timeline.list;
   const { state } = whole.timeline;
@@ -119,6 +124,10 @@ async function playWithCuts(stream: readonly AGUIEvent[]): Promise<number> {
     expect(thread.messages, `the SDK client ${name}`).toEqual(messages);
     expect(thread.state, `the SDK client ${name}`).toEqual(state);
   }
+  // One that never had more than the newest messages shows those, and nothing else in between.
+  const newest = narrowThread.messages.length;
+  expect(newest).toBeGreaterThan(0);
+  expect(narrowThread.messages, "the SDK client with a window").toEqual(messages.slice(-newest));
 
   // An unmodified AG-UI client: prelude from each snapshot, tail from the entries behind it.
   const uncut = await playStock(events, { messages: [{ id, role: "user", content } as Message] });
@@ -135,6 +144,7 @@ async function playWithCuts(stream: readonly AGUIEvent[]): Promise<number> {
   }
   steady.close();
   shaky.close();
+  narrow.close();
   return events.length;
 }
 

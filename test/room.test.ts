@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { openMemory } from "../server/store/memory.ts";
 import type { CommitResult, Store } from "../server/store/store.ts";
 import type { Cursor, Entry, Snapshot } from "../shared/protocol/index.ts";
-import type { Timeline } from "../shared/timeline/index.ts";
+import { fromSnapshot, type Timeline } from "../shared/timeline/index.ts";
 import { FakeClock, settled } from "./kit/fake-clock.ts";
 import { PuppetAgent } from "./kit/puppet-agent.ts";
 import { codeOf, type TestReader, TestRooms } from "./kit/server.ts";
@@ -539,15 +539,94 @@ describe("[J4] windows on a thread", () => {
       if (b.kind === "entries") seen.push(b.reach);
     });
     const before = cursorOf(dan);
+    const oldest = snapshotOf(dan).messages[0]?.id as string;
     await cy.submit("again", { runId: "r2" });
     (await puppet.next()).start({ type: "TEXT_MESSAGE_START", messageId: "old", role: "assistant" });
     await cy.entry((e) => e.kind === "event" && e.run === "r2" && e.event.type === "TEXT_MESSAGE_START");
     expect(Math.min(...seen)).toBeLessThan(dan.reply.catchUp.window);
     // Somebody who comes back with a cursor from before, and the same window, gets a snapshot as well.
-    const back = await other.join("t", "Dan", { cursor: before, history: 2 });
+    const back = await other.join("t", "Dan", { cursor: before, oldest, history: 2 });
     expect(back.reply.catchUp.kind).toBe("snapshot");
     const all = await other.join("t", "Eve", { cursor: before });
     expect(all.reply.catchUp.kind).toBe("entries");
+  });
+});
+
+describe("[J8] a cursor goes with what the client holds", () => {
+  const text = (messageId: string) => [
+    { type: "TEXT_MESSAGE_START", messageId, role: "assistant" },
+    { type: "TEXT_MESSAGE_CONTENT", messageId, delta: messageId },
+    { type: "TEXT_MESSAGE_END", messageId },
+  ];
+
+  /** A run that has said b, c and d, and Bo, who holds the newest of them. */
+  async function beginning(history: number) {
+    const puppet = new PuppetAgent();
+    const rooms = new TestRooms({ agents: { planner: puppet } });
+    const ana = await rooms.join("t");
+    await ana.submit("go");
+    const run = await puppet.next();
+    run.start(...text("b"), ...text("c"), ...text("d"));
+    await ana.entry(
+      (e) => e.kind === "event" && e.event.messageId === "d" && e.event.type === "TEXT_MESSAGE_END",
+    );
+    await settled();
+    const bo = await rooms.join("t", "Bo", { history });
+    return { rooms, ana, run, bo, timeline: fromSnapshot(snapshotOf(bo)) };
+  }
+
+  /** What Bo shows after coming back, and whether it was by entries. */
+  async function back(rooms: TestRooms, timeline: Timeline, more: Parameters<TestRooms["join"]>[2]) {
+    const { catchUp, recovered } = (await rooms.join("t", "Bo", more)).reply;
+    if (catchUp.kind === "snapshot") timeline = fromSnapshot(catchUp.snapshot);
+    else for (const entry of catchUp.items) timeline.apply(entry);
+    const { messages } = snapshotOf(await rooms.join("t", "Cy"));
+    expect(timeline.list).toEqual(messages.slice(-timeline.list.length));
+    return recovered;
+  }
+
+  test("what was dropped of it meanwhile is not counted in", async () => {
+    const { rooms, run, bo, ana, timeline } = await beginning(2);
+    const kept = [...run.input.messages, ...["b", "c"].map((id) => ({ id, role: "assistant", content: id }))];
+    run.emit({ type: "MESSAGES_SNAPSHOT", messages: kept });
+    await bo.entry((e) => e.kind === "messages");
+    for (const entry of bo.entries) timeline.apply(entry);
+    expect(timeline.list.map(({ id }) => id)).toEqual(["c"]);
+    const cursor = cursorOf(await rooms.join("t", "Dan"));
+    await bo.leave();
+    run.emit(...text("b"));
+    await ana.entry((e) => e.kind === "event" && e.seq > cursor.seq && e.event.type === "TEXT_MESSAGE_END");
+    expect(await back(rooms, timeline, { cursor, oldest: "c", history: 2 })).toBe(false);
+  });
+
+  test("asking for a larger window does not make it one", async () => {
+    const { rooms, run, bo, ana, timeline } = await beginning(1);
+    await bo.leave();
+    const call = { toolCallId: "k", toolCallName: "s", parentMessageId: "b" };
+    run.emit(
+      { type: "TOOL_CALL_START", ...call },
+      { type: "TOOL_CALL_END", toolCallId: "k" },
+      { type: "TOOL_CALL_RESULT", messageId: "res", toolCallId: "k", content: "found" },
+    );
+    await ana.entry((e) => e.kind === "event" && e.event.type === "TOOL_CALL_RESULT");
+    const cursor = cursorOf(bo);
+    expect(await back(rooms, timeline, { cursor, oldest: "d", history: 200 })).toBe(false);
+  });
+
+  test("entries are enough when they count on nothing older; not when the message it names is gone", async () => {
+    const { rooms, run, bo, ana, timeline } = await beginning(2);
+    const cursor = cursorOf(bo);
+    run.emit(...text("e"));
+    await ana.entry(
+      (e) => e.kind === "event" && e.event.messageId === "e" && e.event.type === "TEXT_MESSAGE_END",
+    );
+    const copy = () => fromSnapshot(snapshotOf(bo));
+    expect(await back(rooms, copy(), { cursor, oldest: "c", history: 2 })).toBe(true);
+    expect(await back(rooms, copy(), { cursor, oldest: "x", history: 2 })).toBe(false);
+    const kept = [...run.input.messages, ...["b", "d"].map((id) => ({ id, role: "assistant", content: id }))];
+    run.emit({ type: "MESSAGES_SNAPSHOT", messages: kept });
+    await ana.entry((e) => e.kind === "messages");
+    expect(await back(rooms, timeline, { cursor, oldest: "c", history: 2 })).toBe(false);
   });
 });
 

@@ -283,6 +283,7 @@ export class Connection implements OutboxOwner, MembershipHost {
         cursor: frame.cursor,
         create: frame.create ?? false,
         history: frame.history ?? Number.POSITIVE_INFINITY,
+        ...(frame.oldest !== undefined && { oldest: frame.oldest }),
       },
       this,
     );

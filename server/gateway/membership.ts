@@ -1,5 +1,5 @@
 import type { Cursor } from "../../shared/protocol/index.ts";
-import type { Caller, CatchUp, JoinReply, RoomsPort } from "../room/port.ts";
+import type { CatchUp, JoinReply, RoomsPort } from "../room/port.ts";
 import { Rejection } from "../room/port.ts";
 import type { ThreadKey } from "../store/store.ts";
 import { type FeedItem, type FeedReader, type Feeds, peopleFrame } from "./feed.ts";
@@ -40,7 +40,7 @@ export class Membership implements FeedReader {
   constructor(
     key: ThreadKey,
     channel: number,
-    join: { ref: string | number; caller: Caller; cursor: unknown; create: boolean; history: number },
+    join: { ref: string | number } & Omit<Parameters<RoomsPort["join"]>[0], "key">,
     host: MembershipHost,
   ) {
     this.key = key;
@@ -63,6 +63,8 @@ export class Membership implements FeedReader {
         return;
       case "lagging":
         if (item.kind === "lost") this.host.lost(item.reason);
+        // What it missed counts on what it does not hold.
+        if (item.kind === "entries" && item.reach < this.window) this.cursor = null;
     }
   }
 
@@ -75,6 +77,7 @@ export class Membership implements FeedReader {
         key: this.key,
         cursor: this.cursor,
         history: this.history,
+        window: this.window,
       });
       if (!this.here()) return;
       this.fill(reply);

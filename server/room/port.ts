@@ -69,6 +69,8 @@ export interface RoomsPort {
     cursor: unknown;
     create: boolean;
     history: number;
+    /** The first message the reader holds, where it lacks earlier ones. */
+    oldest?: string;
   }): Promise<JoinReply>;
   leave(request: { key: ThreadKey; connection: string }): Promise<void>;
   /** Where a reader that fell behind goes on. Without a cursor, or when it is no use: a snapshot. */
@@ -76,6 +78,8 @@ export interface RoomsPort {
     key: ThreadKey;
     cursor: Cursor | null;
     history: number;
+    /** That of the last reply: place of the oldest message the reader holds for certain. */
+    window: number;
   }): Promise<Pick<JoinReply, "epoch" | "catchUp" | "people">>;
   /** @returns the fields of the ack @throws Rejection */
   request(request: { key: ThreadKey; caller: Caller; frame: RoomRequest }): Promise<Record<string, unknown>>;

@@ -64,7 +64,7 @@ export class Rooms implements RoomsPort {
   }
 
   async join(request: Parameters<RoomsPort["join"]>[0]): Promise<JoinReply> {
-    const { key, caller, cursor, create, history } = request;
+    const { key, caller, cursor, create, history, oldest } = request;
     return this.within(key, async (room) => {
       const usable = await this.usableCursor(room, cursor);
       const standing = await room.enqueue((turn) => {
@@ -76,7 +76,7 @@ export class Rooms implements RoomsPort {
         return () => {
           room.people.join(caller.connection, { client: caller.client, user: caller.user });
           room.peopleChanged();
-          return standAt(room, usable, history);
+          return standAt(room, usable, history, windowOf(room, oldest));
         };
       });
       return this.reply(room, standing, history);
@@ -92,10 +92,10 @@ export class Rooms implements RoomsPort {
   }
 
   async catchUp(request: Parameters<RoomsPort["catchUp"]>[0]): Promise<JoinReply> {
-    const { key, cursor, history } = request;
+    const { key, cursor, history, window } = request;
     return this.within(key, async (room) => {
       const usable = await this.usableCursor(room, cursor);
-      const standing = await room.enqueue(() => () => standAt(room, usable, history));
+      const standing = await room.enqueue(() => () => standAt(room, usable, history, window));
       return this.reply(room, standing, history);
     });
   }
@@ -271,7 +271,7 @@ export class Rooms implements RoomsPort {
         return { ...place, recovered: true, role: "editor", catchUp, people };
       }
     }
-    snapshot ??= (await room.enqueue(() => () => standAt(room, null, history))).snapshot;
+    snapshot ??= (await room.enqueue(() => () => standAt(room, null, history, null))).snapshot;
     if (!snapshot) throw new Error("unreachable: standing without a cursor has a snapshot");
     const { epoch, seq: at, mark: of } = snapshot.snapshot;
     const generation = place.generation;
@@ -317,27 +317,33 @@ type Standing = {
   reaches: (entry: Entry) => boolean;
 };
 
-function standAt(room: Room, cursor: Cursor | null, history: number): Standing {
+/**
+ * From which place on a reader holds the thread's messages, by the first one it names; `null` when that is gone
+ * and nobody can tell.
+ */
+function windowOf(room: Room, oldest: string | undefined): number | null {
+  if (oldest === undefined) return Number.NEGATIVE_INFINITY;
+  return room.timeline.messages.get(oldest)?.place ?? null;
+}
+
+/** @param window what the reader holds; `null` when it is not known, so that a cursor is of no use */
+function standAt(room: Room, cursor: Cursor | null, history: number, window: number | null): Standing {
   const { epoch, seq, mark, generation } = room.place;
   const place = { epoch, seq, mark, generation };
   const people = { n: room.people.n, all: room.people.all() };
   const { timeline } = room;
-  if (cursor && cursor.seq <= seq) {
-    // What it has grown by since its snapshot is not known here; the newest `history` messages it has.
-    const first = timeline.slots.length - history;
-    const window =
-      first > 0 ? (timeline.slots[first]?.place ?? timeline.messages.end) : Number.NEGATIVE_INFINITY;
+  if (cursor && cursor.seq <= seq && window !== null) {
     const reaches = reachBelow(timeline, window, cursor.seq);
     return { cursor, place, people, snapshot: null, window, reaches };
   }
   const snapshot = takeSnapshot(timeline, { thread: room.key.thread, epoch, seq, mark }, history);
-  const window = windowStart(timeline, snapshot);
+  const held = windowStart(timeline, snapshot);
   return {
     cursor: null,
     place,
     people,
-    snapshot: { kind: "snapshot", snapshot, window },
-    window,
+    snapshot: { kind: "snapshot", snapshot, window: held },
+    window: held,
     reaches: () => false,
   };
 }

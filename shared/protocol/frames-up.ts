@@ -24,6 +24,8 @@ export const Join = z.object({
   cursor: z.unknown().optional(),
   create: z.boolean().optional(),
   history: z.number().int().min(0).optional(),
+  // [J8] with a cursor, by who lacks earlier messages: the first one it holds
+  oldest: z.string().optional(),
 });
 export const Leave = z.object({ type: z.literal("leave"), ref, thread });
 export const Earlier = z.object({

@@ -60,7 +60,7 @@ export class TestRooms {
   async join(
     thread: string,
     name = "Ana",
-    more: { cursor?: unknown; history?: number; client?: string } = {},
+    more: { cursor?: unknown; history?: number; oldest?: string; client?: string } = {},
   ): Promise<TestReader> {
     this.n += 1;
     const { client = `client-${name.toLowerCase()}` } = more;
@@ -103,10 +103,12 @@ export class TestReader {
     rooms: Rooms,
     key: ThreadKey,
     caller: Caller,
-    { cursor, history = Number.POSITIVE_INFINITY }: { cursor?: unknown; history?: number },
+    more: { cursor?: unknown; history?: number; oldest?: string },
   ): Promise<TestReader> {
     const reader = new TestReader(rooms, key, caller);
-    reader.reply = await rooms.join({ key, caller, cursor, create: true, history });
+    const { cursor, history = Number.POSITIVE_INFINITY, oldest } = more;
+    const held = oldest === undefined ? {} : { oldest };
+    reader.reply = await rooms.join({ key, caller, cursor, create: true, history, ...held });
     return reader;
   }
 
