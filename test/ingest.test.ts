@@ -47,6 +47,7 @@ function begin(more: Partial<IngestSpec> = {}): {
     by: ANA,
     inputId: "i1",
     given: [],
+    isQueued: () => false,
     eventBytes: 1_000_000,
     limits: new EventLimits(),
     ...more,

@@ -9,6 +9,7 @@ import { RunFailure } from "../run/failure.ts";
 import { Ingest } from "../run/ingest.ts";
 import type { ThreadKey } from "../store/store.ts";
 import { type InputRecord, toRow } from "./input-record.ts";
+import { messagesFor } from "./messages-for.ts";
 import type { Turn } from "./turn.ts";
 
 /** How long a response may go on behind its terminal event while another input waits ([R9]). */
@@ -146,7 +147,7 @@ export class Responses {
     if (!record) return;
     const { inputId, runId, by, policy } = record;
     const agent = this.host.agents.get(record.agent);
-    const resumed = this.cancelInterrupts(turn, by);
+    const resumed = this.cancelInterrupts(turn, record);
     record.status = "running";
     turn.log({
       kind: "input",
@@ -172,6 +173,7 @@ export class Responses {
       inputId,
       ...(resumed[0] && { resumes: resumed[0].runId }),
       given: input.messages.map((message) => message.id),
+      isQueued: (id) => this.queue.some(({ messages }) => messages.some((message) => message.id === id)),
       eventBytes: agent?.eventBytes ?? 0,
       limits: this.limits,
     });
@@ -305,9 +307,12 @@ export class Responses {
     turn.input(toRow(record));
   }
 
-  /** [R10] A new input answers every open interrupt with "cancelled". */
-  private cancelInterrupts(turn: Turn, by: Author): { id: string; runId: string }[] {
-    const open = [...turn.timeline.interrupts.values()].filter((interrupt) => !interrupt.answered);
+  /** [R10] A new input answers every open interrupt of the agent it goes to with "cancelled". */
+  private cancelInterrupts(turn: Turn, { agent, by }: InputRecord): { id: string; runId: string }[] {
+    const { interrupts, turns } = turn.timeline;
+    const open = [...interrupts.values()].filter(
+      ({ answered, runId }) => !answered && turns.get(runId)?.agent === agent,
+    );
     for (const { id, runId } of open)
       turn.log({ kind: "answer", by, interruptId: id, runId, status: "cancelled" });
     return open;
@@ -321,7 +326,7 @@ export class Responses {
       threadId: tenant === "default" ? thread : `${tenant}/${thread}`,
       runId: record.runId,
       protocolVersion: PROTOCOL_VERSION,
-      messages: turn.timeline.list.filter((message) => message.role !== "activity"),
+      messages: messagesFor(record.agent, turn.timeline),
       state: turn.timeline.state,
       tools: record.tools ?? [],
       context: record.context ?? [],

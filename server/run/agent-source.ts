@@ -2,7 +2,7 @@ import { setImmediate as onNextTurn } from "node:timers";
 import { setImmediate } from "node:timers/promises";
 import { AbstractAgent, CompatibilityBoundary, HttpAgent, type Middleware } from "@ag-ui/client";
 import type { BaseEvent, RunAgentInput } from "@ag-ui/core";
-import { defer, from, isObservable, map, type Observable } from "rxjs";
+import { catchError, defer, from, isObservable, map, type Observable, tap } from "rxjs";
 import type { Clock } from "../../shared/clock.ts";
 import type { Agent, AgentContext, EventSource } from "../agents/agent.ts";
 import type { RegisteredAgent } from "../agents/registry.ts";
@@ -43,15 +43,52 @@ export function callAgent(
   own.threadId = input.threadId;
   const http = own instanceof HttpAgent ? guardHttp(own, registered, clock) : undefined;
   if (own instanceof HttpAgent) own.abortController = new AbortController();
-  const run = (i: RunAgentInput) => (http ? own.run(i) : from(own.run(i)).pipe(plain));
+  const run = (i: RunAgentInput) => (http ? own.run(i) : unlessPrivate(agent, own, i).pipe(plain));
   const middlewares = middlewaresOf(own);
   const events = throughBoundary(middlewares, run, input);
   return {
     // Middlewares are code of this process too.
     events: middlewares.length > 0 ? events.pipe(plain) : events,
     ...(http && { http }),
-    abort: () => own.abortRun(),
+    abort() {
+      try {
+        own.abortRun();
+      } catch (error) {
+        // To unsubscribe is all there is left for a copy that does not work.
+        if (!isPrivateError(error)) throw error;
+      }
+    },
   };
+}
+
+/** Agents whose copies do not work. */
+const uncopied = new WeakSet<AbstractAgent>();
+
+// A class with #private fields cannot be copied from outside. `run` gets all that belongs to one conversation in
+// its input, so the original serves as well, unless the class keeps something of a run in its fields; then it
+// has its own `clone`.
+function unlessPrivate(
+  agent: AbstractAgent,
+  copy: AbstractAgent,
+  input: RunAgentInput,
+): Observable<BaseEvent> {
+  const original = () => from(agent.run(input));
+  if (uncopied.has(agent)) return defer(original);
+  let begun = false;
+  return defer(() => from(copy.run(input))).pipe(
+    tap(() => {
+      begun = true;
+    }),
+    catchError((error: unknown) => {
+      if (begun || !isPrivateError(error)) throw error;
+      uncopied.add(agent);
+      return original();
+    }),
+  );
+}
+
+function isPrivateError(error: unknown): boolean {
+  return error instanceof TypeError && /private member|must be (?:an )?instance of/i.test(error.message);
 }
 
 function open(

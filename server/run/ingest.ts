@@ -10,6 +10,7 @@ import { reconcileSnapshot, type Timeline } from "../../shared/timeline/index.ts
 import { closingEvents } from "./closing-events.ts";
 import type { EventLimits } from "./event-limits.ts";
 import { RunFailure } from "./failure.ts";
+import { MessageIds } from "./message-ids.ts";
 
 /** Where entries go: they are applied to the timeline at once and committed with the room's turn. */
 export type LogWriter = {
@@ -33,6 +34,8 @@ export type IngestSpec = {
   resumes?: string;
   /** Ids of the messages the agent was given. */
   given: Iterable<string>;
+  /** Whether a message of that id waits in the queue. */
+  isQueued: (messageId: string) => boolean;
   eventBytes: number;
   /** Of the room. */
   limits: EventLimits;
@@ -47,6 +50,7 @@ export class Ingest {
   private readonly given: Set<string>;
   /** Runs of this response, by our ids. */
   private readonly runs = new Set<string>();
+  private ids: MessageIds | null = null;
   /** `waiting`: no RUN_STARTED yet. `running`: between start and terminal. `ended`: the last run is over. */
   phase: "waiting" | "running" | "ended" = "waiting";
   /** Our id of the run under way, or of the last one. */
@@ -64,6 +68,7 @@ export class Ingest {
    */
   event(to: LogWriter, event: AGUIEvent): void {
     this.spec.limits.check(to.timeline, event, this.spec.agentName);
+    event = this.idsIn(to).inEvent(event, this.run);
     switch (event.type as string) {
       case "RUN_STARTED":
         return this.start(to, event);
@@ -134,7 +139,8 @@ export class Ingest {
       start: this.runStart(),
     });
     // The in-protocol way to show others what the run was asked: unknown messages join the conversation.
-    for (const message of (input as { messages?: Message[] } | undefined)?.messages ?? []) {
+    const { messages = [] } = (input ?? {}) as { messages?: Message[] };
+    for (const message of this.idsIn(to).inList(messages, this.run)) {
       if (!to.timeline.messages.get(message.id))
         to.log({ kind: "message", turn: this.run, message }, this.spec.eventBytes);
     }
@@ -171,9 +177,18 @@ export class Ingest {
   private snapshot(to: LogWriter, event: AGUIEvent): void {
     const { timeline } = to;
     const own = (id: string) => this.given.has(id) || this.runs.has(timeline.messages.get(id)?.turn ?? "");
-    const { put, drop } = reconcileSnapshot(timeline, event, own);
-    const { messages: _m, ...rest } = event;
+    const { messages: given, ...rest } = event;
+    const messages = this.idsIn(to).inList(given as Message[], this.run);
+    const { put, drop } = reconcileSnapshot(timeline, { ...event, messages }, own);
     to.log({ kind: "messages", run: this.run, put, drop, event: rest }, this.spec.eventBytes);
+  }
+
+  private idsIn({ timeline }: LogWriter): MessageIds {
+    this.ids ??= new MessageIds((id) => {
+      const slot = timeline.messages.get(id);
+      return slot ? !timeline.turns.visible(slot.turn) : this.spec.isQueued(id);
+    });
+    return this.ids;
   }
 
   private write(to: LogWriter, event: AGUIEvent, more?: { start?: RunStart; late?: true }): void {
