@@ -291,9 +291,31 @@ describe("[L4] a commit that fails", () => {
       rooms.clock.advance(200);
     }
     expect(await submitted).toBe("store_failed");
+    // Whoever reads is told what was stored all the same.
+    expect(ana.entries.map(({ seq }) => seq)).toEqual([1, 2]);
     // It was written after all: the retry is a duplicate, and nothing is there twice.
     expect(await ana.submit("", frame)).toMatchObject({ status: "done", duplicate: true });
     expect(texts(await rooms.join("t", "Bo"))).toEqual(["hello"]);
+  });
+
+  test("a join that is on its way when the room gives its thread up is told so", async () => {
+    const moody = new MoodyStore();
+    let arrived: (() => void) | undefined;
+    const { mark } = moody.store;
+    const rooms = new TestRooms({ store: moody.store });
+    const ana = await rooms.join("t");
+    for (const text of ["one", "two"]) await ana.submit(text, { start: false });
+    moody.store.mark = async (...of) => {
+      await new Promise<void>((resolve) => (arrived = resolve));
+      return mark(...of);
+    };
+    const cursor = { epoch: ana.reply.epoch, seq: 1, mark: "x" };
+    const joining = codeOf(rooms.join("t", "Bo", { cursor }));
+    await settled();
+    moody.moods = ["fenced"];
+    expect(await codeOf(ana.submit("three", { start: false }))).toBe("store_failed");
+    arrived?.();
+    expect(await joining).toBe("store_failed");
   });
 
   test("runs under way end in STORE_FAILED and their agents are stopped; the queue goes on", async () => {

@@ -5,7 +5,6 @@ import {
   CLOSES,
   type CloseCode,
   PROTOCOL,
-  type RejectCode,
   type UpFrame,
   type UpFrameOf,
 } from "../../shared/protocol/index.ts";
@@ -16,6 +15,7 @@ import type { GatewayLimits } from "./limits.ts";
 import { Membership, type MembershipHost } from "./membership.ts";
 import { Outbox, type OutboxOwner } from "./outbox.ts";
 import { readFrame } from "./read-frame.ts";
+import { rejectFrame } from "./reject-frame.ts";
 import type { ServerSocket } from "./server-socket.ts";
 import type { ThreadWatches } from "./thread-watches.ts";
 import { usableIdentity } from "./usable-identity.ts";
@@ -334,22 +334,9 @@ export class Connection implements OutboxOwner, MembershipHost {
   }
 
   private reject(ref: string | number | undefined, error: unknown): void {
-    if (!(error instanceof Rejection)) {
+    if (!(error instanceof Rejection))
       this.host.log("a request failed", { connection: this.id, error: String(error) });
-      error = new Rejection(
-        "store_failed",
-        "Something went wrong in the server. Nothing was changed; try again.",
-      );
-    }
-    const { code, message, retry, details } = error as Rejection;
-    this.send({
-      type: "reject",
-      ...(ref !== undefined && { ref }),
-      code: code satisfies RejectCode,
-      message,
-      retry,
-      ...(details !== undefined && { details }),
-    });
+    this.send(rejectFrame(ref, error));
   }
 
   // A method, so that the state is looked at anew after an await.

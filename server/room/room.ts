@@ -1,22 +1,22 @@
 import type { Clock } from "../../shared/clock.ts";
-import type { RunErrorCode } from "../../shared/protocol/index.ts";
 import { fromFold, Timeline } from "../../shared/timeline/index.ts";
 import type { AgentRegistry } from "../agents/registry.ts";
 import type { AckRow, Batch, CommitResult, Loaded, Store, ThreadKey } from "../store/store.ts";
-import { endAbandonedRuns } from "./abandoned-runs.ts";
+import { type AbandonedCode, endAbandonedRuns } from "./abandoned-runs.ts";
 import { AckMemory } from "./ack-memory.ts";
 import type { CommitTurn } from "./commit-turn.ts";
 import { fromRow } from "./input-record.ts";
 import { Marks, randomId } from "./marks.ts";
+import { notStored } from "./not-stored.ts";
 import { People } from "./people.ts";
 import { type Broadcast, Rejection } from "./port.ts";
+import { readLog } from "./read-log.ts";
 import { Responses } from "./responses.ts";
 import { threadInfo } from "./thread-info.ts";
 import { type LogPlace, Turn } from "./turn.ts";
 
 /** Entries between two writes of the stored fold: what loading a thread replays at most. */
 const FOLD_EVERY = 256;
-const READ_PAGE = 1_000;
 
 /** What a room is built on. */
 export type RoomHost = {
@@ -46,11 +46,6 @@ type CommitFailure = CommitResult & { ok: false };
 
 /** The turn that is being committed. */
 type Current = { turn: Turn; mark: string; work: { item: Work; done: () => unknown }[]; broken?: Error };
-
-const RESTARTED =
-  "The server was restarted while this run was under way. Send the message again to run it anew.";
-const NOT_STORED =
-  "The answer could not be stored, so the run was stopped. Send the message again to run it anew.";
 
 /**
  * The live object of one thread ([L3], [L4]): a serial hub. Work comes into an inbox; once a turn all of it
@@ -103,7 +98,7 @@ export class Room {
   static async open(key: ThreadKey, host: RoomHost): Promise<Room> {
     const room = new Room(key, host);
     const loaded = await host.store.load(key);
-    if (loaded) await room.restore(loaded, "SERVER_RESTART", RESTARTED);
+    if (loaded) await room.restore(loaded, "SERVER_RESTART");
     return room;
   }
 
@@ -116,6 +111,8 @@ export class Room {
    * @throws Rejection of `apply`, or store_failed
    */
   enqueue<T>(apply: (turn: Turn) => () => T, prepare?: () => Promise<void>): Promise<T> {
+    // The room gave its thread up while somebody was on the way to it.
+    if (this.closed) return Promise.reject(notStored("failed"));
     return new Promise<T>((resolve, reject) => {
       this.inbox.push({
         apply,
@@ -198,7 +195,7 @@ export class Room {
       } catch (error) {
         // Nothing of it is on the timeline yet: only this one request is lost.
         this.warn("the store could not be read", error);
-        item.reject(notStored());
+        item.reject(notStored("failed"));
         continue;
       }
       try {
@@ -281,6 +278,7 @@ export class Room {
   /** [L4] The turn was not stored: back to what the store has, and tell those who waited. */
   private async startOver(failure: CommitFailure, work: Current["work"]): Promise<void> {
     this.failures += 1;
+    const { seq: told } = this.place;
     this.warn("a commit failed; the room starts over from the store", failure.error);
     this.responses.drop();
     this.acks.clear();
@@ -290,7 +288,8 @@ export class Room {
       if (this.exists && loaded?.epoch !== this.place.epoch) throw new Error("the log is another one now");
       this.timeline = new Timeline();
       this.storedUnfinished = false;
-      if (loaded) await this.restore(loaded, "STORE_FAILED", NOT_STORED);
+      if (loaded) await this.restore(loaded, "STORE_FAILED");
+      if (this.place.seq > told) await this.tellStored(told);
     } catch (error) {
       this.closed = true;
       this.warn("the room gives its thread up", error);
@@ -298,10 +297,10 @@ export class Room {
       // As with entries: whoever waits for an answer gets it before the socket closes.
       const reason = "The thread cannot be read at the moment.";
       setImmediate(() => this.host.publish(this.key, { kind: "lost", reason }));
-      for (const item of this.inbox) item.reject(notStored());
+      for (const item of this.inbox) item.reject(notStored("failed"));
       this.inbox = [];
     }
-    for (const { item } of work) item.reject(notStored());
+    for (const { item } of work) item.reject(notStored(failure.code));
     if (this.closed) return;
     // A store that goes on failing would be asked to end the same runs again and again, without a pause.
     const tried = this.failures > 1 && this.inbox.length > 0;
@@ -309,21 +308,28 @@ export class Room {
     else this.goOn();
   }
 
+  /** [L5] What was stored all the same, and nobody was told. */
+  private async tellStored(after: number): Promise<void> {
+    const { seq, mark } = this.place;
+    const json: string[] = [];
+    for await (const page of readLog(this.host.store, this.key, after, seq))
+      json.push(...page.map((entry) => JSON.stringify(entry)));
+    const reach = Number.NEGATIVE_INFINITY;
+    setImmediate(() => this.host.publish(this.key, { kind: "entries", after, seq, mark, json, reach }));
+  }
+
   private warn(what: string, error: unknown): void {
     const reason = error instanceof Error ? error.message : String(error);
     this.host.warn(what, { thread: this.key.thread, error: reason });
   }
 
-  private async restore(loaded: Loaded, code: RunErrorCode, message: string): Promise<void> {
+  private async restore(loaded: Loaded, code: AbandonedCode): Promise<void> {
     const { epoch, seq, mark, generation, ownerEpoch } = loaded;
     this.place = { epoch, seq, mark: seq === 0 ? "" : mark, generation, ownerEpoch };
     this.exists = true;
     this.timeline = loaded.fold ? fromFold(loaded.fold) : new Timeline();
-    for (let at = this.timeline.seq; at < seq; at = this.timeline.seq) {
-      const entries = await this.host.store.read(this.key, at, READ_PAGE);
-      if (entries.length === 0) throw new Error(`the log ends at ${at} instead of ${seq}`);
-      for (const entry of entries) this.timeline.apply(entry);
-    }
+    for await (const page of readLog(this.host.store, this.key, this.timeline.seq, seq))
+      for (const entry of page) this.timeline.apply(entry);
     this.sinceFold = seq - (loaded.fold?.seq ?? 0);
     this.timeline.messages.reach = Number.POSITIVE_INFINITY;
     const inputs = new Map(loaded.inputs.map((row) => [row.inputId, fromRow(row)]));
@@ -333,12 +339,8 @@ export class Room {
     this.storedUnfinished = this.unfinished;
     if (!this.storedUnfinished || this.stopping) return;
     this.next((turn) => {
-      if (running.length + this.timeline.runs.size > 0) endAbandonedRuns(turn, running, code, message);
+      if (running.length + this.timeline.runs.size > 0) endAbandonedRuns(turn, running, code);
       this.responses.startNext(turn);
     });
   }
-}
-
-function notStored(): Rejection {
-  return new Rejection("store_failed", "The server could not store this. Nothing was changed; try again.");
 }

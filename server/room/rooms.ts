@@ -1,13 +1,14 @@
 import type { Clock } from "../../shared/clock.ts";
 import { Cursor, type Entry, type ThreadInfo } from "../../shared/protocol/index.ts";
-import { reachBelow, takeSnapshot, windowStart } from "../../shared/timeline/index.ts";
 import type { AgentRegistry } from "../agents/registry.ts";
 import type { Store, ThreadKey } from "../store/store.ts";
 import { CommitTurn } from "./commit-turn.ts";
 import type { Broadcast, CatchUp, JoinReply, RoomsPort } from "./port.ts";
 import { Rejection } from "./port.ts";
+import { readLog } from "./read-log.ts";
 import { answerRequest, type RequestLimits } from "./requests.ts";
 import { Room, type RoomHost } from "./room.ts";
+import { type Standing, standAt, windowOf } from "./standing.ts";
 
 /** What rooms are built on; times in ms, sizes in bytes. */
 export type RoomsOptions = {
@@ -24,7 +25,6 @@ export type RoomsOptions = {
 /** Entries a returning reader is sent at most before a snapshot is cheaper ([J3]). */
 const MAX_BEHIND = 5_000;
 const MAX_BEHIND_BYTES = 4 * 1024 * 1024;
-const READ_PAGE = 1_000;
 
 /** All rooms of this process: loaded once, unloaded when idle ([L4]). */
 export class Rooms implements RoomsPort {
@@ -292,60 +292,13 @@ export class Rooms implements RoomsPort {
     if (seq - after > MAX_BEHIND) return null;
     const items: Entry[] = [];
     let bytes = 0;
-    for (let at = after; at < seq; ) {
-      const page = await this.options.store.read(room.key, at, Math.min(READ_PAGE, seq - at));
-      if (page.length === 0) return null;
+    for await (const page of readLog(this.options.store, room.key, after, seq)) {
       for (const entry of page) bytes += JSON.stringify(entry).length;
       if (bytes > MAX_BEHIND_BYTES) return null;
       items.push(...page);
-      at = (page.at(-1) as Entry).seq;
     }
     return items;
   }
-}
-
-/** Where a reader stands at the moment a room's turn is settled. */
-type Standing = {
-  cursor: Cursor | null;
-  place: { epoch: string; seq: number; mark: string; generation: number };
-  people: JoinReply["people"];
-  /** Taken at once when there is no cursor: later the timeline may be ahead of what is committed. */
-  snapshot: (CatchUp & { kind: "snapshot" }) | null;
-  /** Place of the oldest message that a reader with a cursor holds for certain. */
-  window: number;
-  /** Whether an entry changes a message older than that. */
-  reaches: (entry: Entry) => boolean;
-};
-
-/**
- * From which place on a reader holds the thread's messages, by the first one it names; `null` when that is gone
- * and nobody can tell.
- */
-function windowOf(room: Room, oldest: string | undefined): number | null {
-  if (oldest === undefined) return Number.NEGATIVE_INFINITY;
-  return room.timeline.messages.get(oldest)?.place ?? null;
-}
-
-/** @param window what the reader holds; `null` when it is not known, so that a cursor is of no use */
-function standAt(room: Room, cursor: Cursor | null, history: number, window: number | null): Standing {
-  const { epoch, seq, mark, generation } = room.place;
-  const place = { epoch, seq, mark, generation };
-  const people = { n: room.people.n, all: room.people.all() };
-  const { timeline } = room;
-  if (cursor && cursor.seq <= seq && window !== null) {
-    const reaches = reachBelow(timeline, window, cursor.seq);
-    return { cursor, place, people, snapshot: null, window, reaches };
-  }
-  const snapshot = takeSnapshot(timeline, { thread: room.key.thread, epoch, seq, mark }, history);
-  const held = windowStart(timeline, snapshot);
-  return {
-    cursor: null,
-    place,
-    people,
-    snapshot: { kind: "snapshot", snapshot, window: held },
-    window: held,
-    reaches: () => false,
-  };
 }
 
 function mapKey({ tenant, thread }: ThreadKey): string {
