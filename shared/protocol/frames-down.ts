@@ -1,7 +1,9 @@
 import { z } from "zod";
-import { EventShape, type Interrupt, MessageShape, TokenUsageShape } from "./agui.ts";
+import { ChangeAck, EarlierAck, SubmitAck } from "./acks.ts";
+import { EventShape, type Interrupt, MessageShape } from "./agui.ts";
 import { REJECTS, type RejectCode } from "./codes.ts";
 import { Author, Entry, InputStatus, Policy, Role, ThreadSettings } from "./entries.ts";
+import { Meta, Turn } from "./turn.ts";
 
 const ref = z.union([z.string(), z.number()]);
 const place = { thread: z.string(), epoch: z.string(), seq: z.number().int(), mark: z.string() };
@@ -29,8 +31,17 @@ export const Welcome = z.object({
   server: z.object({ version: z.string(), agents: z.array(AgentInfo) }),
   limits: Limits,
 });
-/** [F4] The fields beside `ref` depend on the request; see the table "Acks" of PROTOCOL.md. */
-export const Ack = z.looseObject({ type: z.literal("ack"), ref });
+/**
+ * [F4] The one answer to a request that was done. Which fields it has beside `ref` depends on the request
+ * ({@link Acks}); a frame does not say what it answers, so that here any of them may be there.
+ */
+export const Ack = z.looseObject({
+  ...EarlierAck.partial().shape,
+  ...ChangeAck.partial().shape,
+  ...SubmitAck.partial().shape,
+  type: z.literal("ack"),
+  ref,
+});
 export const Reject = z.object({
   type: z.literal("reject"),
   ref: ref.optional(),
@@ -48,29 +59,6 @@ export const Joined = z.object({
   recovered: z.boolean(),
   role: Role,
 });
-
-/** How a turn ended. `outcome` is AG-UI's, or `error` for RUN_ERROR. */
-export const TurnEnd = z.object({
-  outcome: z.enum(["success", "interrupt", "cancelled", "error"]),
-  code: z.string().optional(),
-  message: z.string().optional(),
-  at: z.number(),
-  usage: z.array(TokenUsageShape).optional(),
-  /** Who stopped it; absent where nobody did. */
-  by: Author.optional(),
-});
-export type TurnEnd = z.infer<typeof TurnEnd>;
-/** A turn as clients see it; messages point at it by index, so that attribution stays small. */
-export const Turn = z.object({
-  id: z.string(),
-  by: Author,
-  agent: z.string().optional(),
-  end: TurnEnd.optional(),
-});
-export type Turn = z.infer<typeof Turn>;
-/** [turn index, time in ms the message first entered the log] */
-export const Meta = z.tuple([z.number().int(), z.number()]);
-export type Meta = z.infer<typeof Meta>;
 
 export const ActiveRun = z.object({
   runId: z.string(),

@@ -4,12 +4,12 @@ export const PROTOCOL = 1;
 export const SUBPROTOCOL = "cothread.v1";
 
 /**
- * Every version there has been, oldest first. `hash` is the sha-256, in hex, of the schemas of frames and
- * entries and of the codes, as `test/rules/protocol-hash.test.ts` makes it; `what` says what the version
+ * Every version there has been, oldest first. `hash` is the sha-256, in hex, of the schemas of frames,
+ * entries and acks and of the codes, as `test/rules/protocol-hash.test.ts` makes it; `what` says what the version
  * changed. A line of a released version stays as it is.
  */
 export const VERSIONS = [
-  { v: 1, hash: "ddcb7735f4c57068a346031bf1688639feb437dd7f828414bd7cea83fc7a2b9e", what: "first version" },
+  { v: 1, hash: "de8b803bfdef9b5883afef9f155a7feb90760b8cf863b9caa9aef5cadd9161c0", what: "first version" },
 ] as const satisfies readonly {
   v: number;
   hash: string;
