@@ -53,7 +53,7 @@ export class Timeline {
   before = 0;
   /** Grows with changes of inputs, interrupts, tools, and of title, archived, settings, members. */
   readonly versions = { state: 0, inputs: 0, interrupts: 0, tools: 0, thread: 0 };
-  private visible: { slots: Slot[]; messages: Message[]; of: string } | null = null;
+  private visible: View | null = null;
 
   /** The visible messages with their places, in order. */
   get slots(): readonly Slot[] {
@@ -253,18 +253,44 @@ export class Timeline {
     }
   }
 
-  private view() {
-    const of = `${this.messages.version}.${this.turns.version}`;
+  private view(): View {
+    const { orderVersion } = this.messages;
+    const { pathVersion } = this.turns;
     const old = this.visible;
-    if (old?.of === of) return old;
+    const replaced = this.messages.takeReplaced();
+    if (old?.orderVersion === orderVersion && old.pathVersion === pathVersion) {
+      if (replaced.size === 0) return old;
+      if (replaced.size <= PATCHED) return this.patchView(old, replaced);
+    }
     const slots = this.messages.slots.filter((slot) => this.turns.visible(slot.turn));
     const messages = slots.map((slot) => slot.message);
     const same = old?.slots.length === slots.length && slots.every((slot, i) => slot === old.slots[i]);
     this.visible = {
       slots: same ? old.slots : slots,
       messages: same && messages.every((message, i) => message === old.messages[i]) ? old.messages : messages,
-      of,
+      orderVersion,
+      pathVersion,
     };
     return this.visible;
   }
+
+  /** The view with some messages replaced: a streamed token is read after without looking at the whole thread. */
+  private patchView(old: View, replaced: ReadonlySet<Slot>): View {
+    let { messages } = old;
+    for (const slot of replaced) {
+      // From the end, where messages are written.
+      const index = old.slots.lastIndexOf(slot);
+      if (index < 0 || messages[index] === slot.message) continue;
+      if (messages === old.messages) messages = messages.slice();
+      messages[index] = slot.message;
+    }
+    if (messages !== old.messages) this.visible = { ...old, messages };
+    return this.visible as View;
+  }
 }
+
+/** The visible slots and their messages, and the versions they are of. */
+type View = { slots: Slot[]; messages: Message[]; orderVersion: number; pathVersion: number };
+
+/** Up to how many replaced messages are looked up one by one; more are cheaper made anew. */
+const PATCHED = 8;
