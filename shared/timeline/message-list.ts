@@ -33,11 +33,12 @@ export class MessageList {
   private order: Slot[] = [];
   private changed = new Set<Slot>();
   private dropped = new Set<string>();
-  private replaced = new Set<Slot>();
   /** The place the next appended message gets. Never one that a message had before, dropped ones included. */
   end = 0;
   /** Grows when messages come, go or move, and not when one is replaced. */
   orderVersion = 0;
+  /** Slots that were replaced since messages last came, went or moved. Whoever has looked at them empties it. */
+  readonly replaced = new Set<Slot>();
   /**
    * Place of the oldest message that an applied entry counted on: one it reopened, put something behind, or
    * whose id it used again. It only sinks; whoever reads it sets it back to Infinity. A client that holds
@@ -152,13 +153,6 @@ export class MessageList {
     return changes;
   }
 
-  /** Slots that were replaced since this was last called, or since messages last came, went or moved. */
-  takeReplaced(): ReadonlySet<Slot> {
-    const { replaced } = this;
-    if (replaced.size > 0) this.replaced = new Set();
-    return replaced;
-  }
-
   private insert(index: number, message: Message, { turn, at, seq }: EntryPlace, place: number): Slot {
     const slot: Slot = { message, place, turn, at, asOf: seq };
     if (index === this.order.length) this.order.push(slot);
@@ -196,8 +190,8 @@ export class MessageList {
 
   private reordered(): void {
     this.orderVersion += 1;
-    // Whoever goes by what was replaced has to look at everything now.
-    if (this.replaced.size > 0) this.replaced = new Set();
+    // Whoever goes by these has to look at everything now.
+    this.replaced.clear();
   }
 
   private renumber(): void {
