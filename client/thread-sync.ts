@@ -26,6 +26,10 @@ export const JOIN_MS = 60_000;
 
 type Joined = Omit<DownFrameOf<"joined">, "type" | "ref">;
 
+/**
+ * What a thread is kept in step with: how it asks, what its waits are measured with, and who hears what
+ * arrived.
+ */
 export interface ThreadSyncOptions {
   thread: string;
   clock: Clock;
