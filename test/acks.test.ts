@@ -53,3 +53,58 @@ test("[F4] [S1] every request is answered with the fields of its schema and no o
   await ask({ type: "leave" });
   expect([...seen].sort()).toEqual(Object.keys(Acks).sort());
 });
+
+test("[F4] each request gets one answer, a join among them, and none is left without", async () => {
+  const server = await openServer({ agents: {} });
+  const client = await RawClient.hello(server.url);
+  const note = (id: string) => ({
+    type: "submit",
+    thread: "t",
+    inputId: id,
+    messages: said(id),
+    start: false,
+  });
+  const requests = [
+    { type: "ping" },
+    note("too early"),
+    { type: "join", thread: "t", create: true },
+    { type: "join", thread: "nowhere" },
+    note("i"),
+    note("i"),
+    { ...note("i"), messages: said("another") },
+    { type: "cancel", thread: "t", key: "k", runId: "none" },
+    { type: "patch" },
+    { type: "dance" },
+    { type: "ping", ref: 7.5 },
+    { type: "leave", thread: "t" },
+    { type: "leave", thread: "t" },
+  ];
+  requests.slice(0, 4).forEach((frame, i) => void client.send({ ref: `q${i}`, ...frame }));
+  await client.next("snapshot");
+  requests.slice(4).forEach((frame, i) => void client.send({ ref: `q${i + 4}`, ...frame }));
+  // Some are answered with a commit and a ping at once: what was asked last may be answered first.
+  await client.find((frame) => frame.type === "reject" && frame.ref === "q7");
+  await client.ask({ type: "ping", ref: "end" });
+  const answers = client.frames.flatMap((frame) =>
+    frame.type === "ack" || frame.type === "reject" || frame.type === "joined"
+      ? [[frame.ref, frame.type === "reject" ? frame.code : frame.type]]
+      : [],
+  );
+  const known = answers.filter(([ref]) => ref !== "end");
+  expect(known).toHaveLength(requests.length);
+  expect(Object.fromEntries(known)).toEqual({
+    q0: "ack",
+    q1: "not_joined",
+    q2: "joined",
+    q3: "not_found",
+    q4: "ack",
+    q5: "ack",
+    q6: "conflict",
+    q7: "not_running",
+    q8: "not_supported",
+    q9: "bad_frame",
+    7.5: "ack",
+    q11: "ack",
+    q12: "ack",
+  });
+});

@@ -112,7 +112,7 @@ async function sendAgain(url: string, user: string, acked: Acknowledged[]): Prom
 }
 
 test(
-  `[L3] [R5] [D1] kill -9 at random points, ${ROUNDS} rounds: nothing acknowledged or seen is lost, every run ends once`,
+  `[L1] [L3] [R5] [D1] kill -9 at random points, ${ROUNDS} rounds: nothing acknowledged or seen is lost, every run ends once`,
   async () => {
     const seed = Number(process.env.COTHREAD_SEED ?? Date.now() % 1_000_000);
     console.log(`kill -9: seed ${seed} (set COTHREAD_SEED to repeat the same waits)`);
