@@ -174,9 +174,11 @@ test(
     );
     expect(total.runs).toBeGreaterThan(0);
     // A round may be killed before anything happened; all of them together must not say nothing.
-    if (ROUNDS >= 25)
+    if (ROUNDS >= 25) {
+      expect(total.cancelled).toBeGreaterThan(0);
       for (const type of ["submit", "withdraw", "cancel", "update"] as const)
         expect(witness.count(type), `acknowledged ${type} requests`).toBeGreaterThan(0);
+    }
   },
   SOAK ? 900_000 : 150_000,
 );

@@ -155,6 +155,8 @@ function checkCancelled(read: LogIndex, frame: Sent<"cancel">, seq: number): voi
   const terminals = read.terminals.get(frame.runId) ?? [];
   expect(terminals, what).toHaveLength(1);
   expect(terminals[0]?.seq, what).toBeLessThanOrEqual(seq);
+  // Neither a restart nor a fault may have ended it first: the request would have been refused.
+  expect(terminals[0]?.event.type, what).toBe("RUN_FINISHED");
 }
 
 /**
