@@ -49,8 +49,12 @@ const UNAUTHORIZED = 4401;
 const BAD_FRAME = 4402;
 const VERSION = 4426;
 
+/** The frame a connection begins with ([F3]): who this is, and which version it speaks. */
 export type Hello = UpFrameOf<"hello">;
 
+/**
+ * What a connection is made of: where it dials and as whom, what measures time and chance, and whom it tells.
+ */
 export interface ConnectionOptions {
   /** @throws TypeError when there is no usable address */
   url(): string;

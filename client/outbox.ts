@@ -23,6 +23,10 @@ export type OutboxItem = {
 
 type Lane = { thread: string; type: ChangeFrame["type"]; items: OutboxItem[]; busy: boolean; wait: Timer };
 
+/**
+ * What an outbox sends through and goes by: requests, time and chance for its waits, when it may send and how
+ * much.
+ */
 export interface OutboxOptions {
   requests: Requests;
   clock: Clock;

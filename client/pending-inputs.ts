@@ -37,6 +37,7 @@ type PendingInput = {
   way?: { item: OutboxItem | undefined; promise: Promise<SubmitAck> };
 };
 
+/** The way from pending inputs to the outbox, and who hears that they changed. */
 export interface PendingOptions {
   /** Puts a change into the outbox; `undefined` when it was answered at once. */
   put(

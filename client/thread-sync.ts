@@ -28,6 +28,10 @@ type Joined = Omit<DownFrameOf<"joined">, "type" | "ref">;
 
 type JoinFrame = Pick<UpFrameOf<"join">, "type" | "thread" | "oldest"> & { cursor?: Cursor };
 
+/**
+ * What a thread is kept in step with: how it asks, what its waits are measured with, and who hears what
+ * arrived.
+ */
 export interface ThreadSyncOptions {
   thread: string;
   clock: Clock;

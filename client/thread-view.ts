@@ -83,9 +83,11 @@ export function createThreadView(pending: PendingInputs, current: () => Timeline
   return {
     messages,
     ids() {
-      const all = messages();
-      return kept.ids<readonly string[]>([all], (old) => {
-        const ids = all.map(({ id }) => id);
+      const timeline = current();
+      // Not of the messages: a streamed token makes new ones, with the same ids.
+      const of = [timeline?.slots, pending.version, timeline?.versions.inputs];
+      return kept.ids<readonly string[]>(of, (old) => {
+        const ids = messages().map(({ id }) => id);
         return sameItems(old, ids);
       });
     },

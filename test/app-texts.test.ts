@@ -14,7 +14,7 @@ import { dayOf, onOtherDays } from "../client/app/when.ts";
 import { words } from "../client/app/words.ts";
 import { CothreadError } from "../client/react/index.ts";
 
-test("a thread's address is read as it is written, whatever its id", () => {
+test("[I1] a thread's address is read as it is written, whatever its id", () => {
   for (const id of ["welcome", "a b/c?d=e&f#g", "ü%2F", "join=x"])
     expect(readRoute(threadHash(id))).toEqual({ thread: id, join: null });
   expect(readRoute(inviteHash("a b", "CODE+/="))).toEqual({ thread: "a b", join: "CODE+/=" });

@@ -74,7 +74,7 @@ async function pair(server: CothreadServer): Promise<{ good: RawClient; evil: Ra
   return { good, evil };
 }
 
-describe("frames that end a connection", () => {
+describe("[F7] frames that end a connection, with a bye before", () => {
   const greeted: [string, string | Uint8Array, keyof typeof CLOSES][] = [
     ["no JSON", "{nope", 4402],
     ["half of a JSON text", '{"type":"ping"', 4402],
@@ -95,7 +95,7 @@ describe("frames that end a connection", () => {
     ["a binary frame for a channel never issued", new Uint8Array([2, 1]), 4402],
     ["a binary frame for a channel of 2^53", new Uint8Array([...Array(7).fill(0xff), 0x7f, 0]), 4402],
   ];
-  test.each(greeted)("%s", async (_what, data, code) => {
+  test.each(greeted)("[F1] %s", async (_what, data, code) => {
     const server = await open();
     const { good, evil } = await pair(server);
     evil.send(data);
@@ -178,7 +178,7 @@ describe("frames that end a connection", () => {
 });
 
 describe("frames that are refused", () => {
-  test("an unknown type, with and without a ref", async () => {
+  test("[F6] an unknown type, with and without a ref", async () => {
     const { good, evil } = await pair(await open());
     const { message } = await expectReject(evil, { type: "dance" }, "bad_frame");
     expect(message).toContain('"dance"');
@@ -187,7 +187,7 @@ describe("frames that are refused", () => {
     await expectAlive(good);
   });
 
-  test("a ref that is none does not come back", async () => {
+  test("[F4] a ref that is none does not come back", async () => {
     const { evil } = await pair(await open());
     for (const ref of ["1e999", "null", "[1]", '{"a":1}', `"${"x".repeat(200)}"`, "true"]) {
       evil.send(`{"type":"ping","ref":${ref}}`);
@@ -206,7 +206,7 @@ describe("frames that are refused", () => {
     ["a C1 control character", "a\u009bb"],
     ["half of a surrogate pair", "a\ud83d"],
   ];
-  test.each(ids)("a thread id with %s", async (_what, thread) => {
+  test.each(ids)("[I1] a thread id with %s", async (_what, thread) => {
     const { good, evil } = await pair(await open());
     await expectReject(evil, { type: "join", thread, create: true }, "bad_frame");
     await expectReject(evil, { type: "submit", thread, inputId: "i", messages: [] }, "bad_frame");
@@ -225,7 +225,7 @@ describe("frames that are refused", () => {
     "x".repeat(256),
     " ",
   ];
-  test.each(odd)("a thread may be called %j, and is that one thread", async (thread) => {
+  test.each(odd)("[I1] a thread may be called %j, and is that one thread", async (thread) => {
     const server = await open();
     const client = await RawClient.hello(server.url, "Eve");
     const { joined } = await client.join(thread);
@@ -269,7 +269,7 @@ describe("frames that are refused", () => {
     expect(contents).toMatchObject({ messages: [{ content: "still here?" }] });
   });
 
-  test("one id for two things: input, run, message, key", async () => {
+  test("[S4] [D2] one id for two things: input, run, message, key", async () => {
     const { good, evil } = await pair(await open());
     const submit = (more: object) => ({ type: "submit", thread: "t", ...more });
     const text = (id: string, content = "x") => [{ id, role: "user", content }];
@@ -298,7 +298,7 @@ describe("frames that are refused", () => {
     await expectAlive(good);
   });
 
-  test("a queued input holds its ids too", async () => {
+  test("[S4] a queued input holds its ids too", async () => {
     const hang = () => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}) }) });
     const server = await openServer({ agents: { hang } });
     const evil = await RawClient.hello(server.url, "Eve");
@@ -319,7 +319,7 @@ describe("frames that are refused", () => {
     await evil.ask({ type: "cancel", thread: "t", key: "k", runId: "r1" });
   });
 
-  test("frames of features that are not there yet, whatever is in them", async () => {
+  test("[F6] frames of features that are not there yet, whatever is in them", async () => {
     const { good, evil } = await pair(await open());
     for (const type of NOT_YET) await expectReject(evil, { type }, "not_supported");
     const patch = JSON.stringify({ type: "patch", ref: "p", patch: Array(20_000).fill(0) });
@@ -330,7 +330,7 @@ describe("frames that are refused", () => {
     await expectAlive(good);
   });
 
-  test("fields of features that are not there yet", async () => {
+  test("[F6] fields of features that are not there yet", async () => {
     const { good, evil } = await pair(await open());
     const submit = { type: "submit", thread: "t", inputId: "i", messages: [] };
     for (const more of [
@@ -531,7 +531,7 @@ describe("frames that cost more than they weigh", () => {
   });
 });
 
-describe("binary frames", () => {
+describe("[F1] binary frames", () => {
   test("on an issued channel the lane is not supported; on a left one they are ignored", async () => {
     const server = await open();
     const { good, evil } = await pair(server);

@@ -151,7 +151,7 @@ describe("[B4] heartbeat", () => {
 });
 
 describe("[F8] a second socket of one client", () => {
-  test("closes the older one with 4409; the older one's late end does not touch the new one", async () => {
+  test("[F7] closes the older one with 4409; the older one's late end does not touch the new one", async () => {
     const gateway = new TestGateway();
     const old = await gateway.enter("Ana", "t");
     const fresh = gateway.dial();
@@ -711,7 +711,7 @@ describe("[W3] thread lists", () => {
 });
 
 describe("ends", () => {
-  test("a server that stops says when to come back, not all at once", async () => {
+  test("[F7] a server that stops says when to come back, not all at once", async () => {
     const gateway = new TestGateway();
     const sockets = await Promise.all(Array.from({ length: 20 }, (_, i) => gateway.enter(`P${i}`, "t")));
     gateway.gateway.close();

@@ -165,7 +165,7 @@ describe("[D1] requests sent again", () => {
     expect(await note(0)).toEqual({ ...first, duplicate: true });
   });
 
-  test("after 24 h an input's id is a conflict, not a second input", async () => {
+  test("[S4] after 24 h an input's id is a conflict, not a second input", async () => {
     const clock = new FakeClock();
     const rooms = new TestRooms({ clock, idleMs: 1_000 });
     const ana = await rooms.join("t");

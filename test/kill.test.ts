@@ -3,118 +3,116 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { openStore } from "../server/store/open.ts";
-import type { Cursor, DownFrame, Entry } from "../shared/protocol/index.ts";
+import type { DownFrame, Entry } from "../shared/protocol/index.ts";
+import { type Acknowledged, type Change, checkRuns, KillWitness } from "./kit/kill-witness.ts";
 import { RawClient } from "./kit/raw-client.ts";
 import { startServer } from "./kit/server-process.ts";
 
 const SOAK = process.env.COTHREAD_SOAK !== undefined;
-const ROUNDS = SOAK ? 200 : 25;
+const ROUNDS = Number(process.env.COTHREAD_ROUNDS ?? (SOAK ? 200 : 25));
 const THREADS = ["alpha", "beta", "gamma"];
+const KEY = { tenant: "default" };
 const folder = mkdtempSync(join(tmpdir(), "cothread-kill-"));
 const store = `sqlite:${folder}/threads.db`;
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What clients saw, over all rounds: nothing in it may ever be missing or different. */
-class Witness {
-  readonly entries = new Map<string, Map<number, string>>();
-  readonly acked: { thread: string; inputId: string; note: boolean }[] = [];
-  readonly cursors = new Map<string, Cursor>();
+/** What the clients of one round share. */
+type Round = { round: number; witness: KillWitness; random: () => number; failures: unknown[] };
 
-  see(frame: DownFrame): void {
-    if (frame.type === "joined" && !frame.recovered) this.cursors.set(frame.thread, at(frame));
-    if (frame.type !== "entries") return;
-    const log = this.entries.get(frame.thread) ?? new Map<number, string>();
-    this.entries.set(frame.thread, log);
-    for (const entry of frame.items) log.set(entry.seq, JSON.stringify(entry));
-    const { epoch = "" } = this.cursors.get(frame.thread) ?? {};
-    this.cursors.set(frame.thread, { epoch, seq: frame.seq, mark: frame.mark });
-  }
-}
-
-const at = ({ epoch, seq, mark }: Cursor): Cursor => ({ epoch, seq, mark });
-
-/** Joins, submits runs and notes, and goes on until the server is killed under it. */
-async function work(url: string, name: string, round: number, witness: Witness, random: () => number) {
+/**
+ * Joins, submits runs and notes, withdraws, cancels and renames, and goes on until the server is killed under
+ * it. Nothing is awaited by the test: the kill may come at any of these points. What fails goes to `failures`.
+ */
+async function work(url: string, name: string, { round, witness, random, failures }: Round) {
   const client = await RawClient.hello(url, name);
-  client.socket.on("message", (data) => witness.see(JSON.parse(String(data)) as DownFrame));
-  const requests: Promise<unknown>[] = [];
-  for (const thread of THREADS) {
-    // Not awaited one by one: the kill may come at any of these points.
-    requests.push(
-      client.join(thread, { cursor: witness.cursors.get(thread) }).then(({ joined, contents }) => {
-        if (witness.cursors.has(thread) && round > 0 && name === "Ana")
-          expect(joined?.recovered, `${thread}: a cursor from before the kill is still good`).toBe(true);
-        if (contents?.type === "snapshot") witness.cursors.set(thread, at(contents));
-        for (let n = 0; n < 3; n += 1) {
-          const note = random() < 0.4;
-          const inputId = `${name}-${round}-${thread}-${n}`;
-          const message = { id: `${inputId}-m`, role: "user", content: `Plan number ${n} for ${thread}` };
-          const frame = {
-            type: "submit",
-            thread,
-            inputId,
-            messages: [message],
-            ...(note && { start: false }),
-          };
-          const agent = random() < 0.5 ? "echo" : "planner";
-          void client.ask({ ...frame, ...(!note && { agent }) }).then((answer) => {
-            if (answer.type === "ack") witness.acked.push({ thread, inputId, note });
-          });
-        }
-      }),
-    );
-  }
-  void Promise.allSettled(requests);
+  const away = (promise: Promise<unknown>) => void promise.catch((error) => failures.push(error));
+  const ask = async (frame: Change) => {
+    const answer = await client.ask({ ...frame });
+    witness.answered(name, frame, answer);
+    return answer;
+  };
+  let n = 0;
+  const fresh = (thread: string) => `${name}-${round}-${thread}-${n++}`;
+
+  client.socket.on("message", (data) => {
+    const frame = JSON.parse(String(data)) as DownFrame;
+    witness.see(frame);
+    if (frame.type !== "entries") return;
+    for (const entry of frame.items) {
+      if (entry.kind !== "event" || (entry.event.type as string) !== "STEP_STARTED") continue;
+      if (random() < 0.1)
+        away(ask({ type: "cancel", thread: frame.thread, key: fresh(frame.thread), runId: entry.run }));
+    }
+  });
+
+  const submit = async (thread: string) => {
+    const inputId = fresh(thread);
+    const message = { id: `${inputId}-m`, role: "user", content: `Plan ${inputId} for ${thread}` };
+    const note = random() < 0.3;
+    const start = note ? { start: false } : { agent: random() < 0.5 ? "echo" : "planner" };
+    const answer = await ask({ type: "submit", thread, inputId, messages: [message], ...start });
+    // One that began meanwhile is refused as gone; one that waits is taken back.
+    if (answer.type === "ack" && answer.status === "queued" && random() < 0.4)
+      await ask({ type: "withdraw", thread, key: fresh(thread), inputId });
+  };
+  const rename = (thread: string) => {
+    const title = fresh(thread);
+    witness.titles.add(title);
+    return ask({ type: "update", thread, key: title, title });
+  };
+  const visit = async (thread: string) => {
+    const cursor = witness.cursors.get(thread);
+    const { joined } = await client.join(thread, { cursor });
+    if (cursor)
+      expect(joined?.recovered, `${thread}: a cursor from before the kill is still good`).toBe(true);
+    for (let i = 0; i < 4; i += 1) {
+      away(submit(thread));
+      if (random() < 0.3) away(rename(thread));
+    }
+  };
+  for (const thread of THREADS) away(visit(thread));
   return client;
 }
 
-/** Reads the whole log straight from the file, as no client could prettify it. */
-async function logOf(thread: string): Promise<Entry[]> {
+/** Reads the whole log straight from the file, as no client could prettify it, and the title beside it. */
+async function logOf(thread: string): Promise<{ log: Entry[]; title: string | undefined }> {
   const opened = await openStore(store);
   try {
-    const entries: Entry[] = [];
+    const log: Entry[] = [];
     for (;;) {
-      const page = await opened.read({ tenant: "default", thread }, entries.length, 1_000);
-      if (page.length === 0) return entries;
-      entries.push(...page);
+      const page = await opened.read({ ...KEY, thread }, log.length, 1_000);
+      if (page.length === 0) break;
+      log.push(...page);
     }
+    const [row] = await opened.threads({ ...KEY, ids: [thread], limit: 1 });
+    return { log, title: row?.title };
   } finally {
     await opened.close();
   }
 }
 
-function check(thread: string, log: Entry[], witness: Witness): void {
-  expect(log.map(({ seq }) => seq)).toEqual(log.map((_, i) => i + 1));
-  for (const [seq, json] of witness.entries.get(thread) ?? []) {
-    expect(JSON.stringify(log[seq - 1]), `${thread} ${seq}: an entry that a client saw`).toBe(json);
-  }
-  for (const { inputId, note } of witness.acked.filter((ack) => ack.thread === thread)) {
-    const found = log.filter(
-      (entry) =>
-        (entry.kind === "message" && entry.turn === inputId) ||
-        (entry.kind === "input" && entry.inputId === inputId),
-    );
-    expect(found.length, `${thread}: acknowledged ${note ? "note" : "input"} ${inputId}`).toBeGreaterThan(0);
-  }
+async function check(thread: string, witness: KillWitness): Promise<Entry[]> {
+  const { log, title } = await logOf(thread);
+  witness.check(thread, log);
+  const named = log.findLast((entry) => entry.kind === "thread" && entry.title !== undefined);
+  if (named) expect(title, `${thread}: the title in lists`).toBe((named as { title?: string }).title);
+  return log;
 }
 
-/** Every run that began, or failed before it could, has exactly one terminal event. */
-function checkRuns(thread: string, log: Entry[]): number {
-  const terminals = new Map<string, number>();
-  for (const entry of log) {
-    if (entry.kind !== "event") continue;
-    const type = entry.event.type as string;
-    if (type === "RUN_STARTED") terminals.set(entry.run, terminals.get(entry.run) ?? 0);
-    if (type === "RUN_FINISHED" || type === "RUN_ERROR")
-      terminals.set(entry.run, (terminals.get(entry.run) ?? 0) + 1);
+/** [D1] Sends what was acknowledged once more, as whoever sent it, and compares the answers. */
+async function sendAgain(url: string, user: string, acked: Acknowledged[]): Promise<void> {
+  const client = await RawClient.hello(url, user);
+  for (const thread of THREADS) await client.join(thread);
+  for (const { frame, fields } of acked) {
+    const { ref: _ref, ...answer } = await client.ask({ ...frame });
+    expect(answer, `the same ${frame.type} again`).toEqual({ type: "ack", ...fields, duplicate: true });
   }
-  for (const [run, count] of terminals) expect(count, `${thread}: terminals of run ${run}`).toBe(1);
-  return terminals.size;
+  client.close();
 }
 
 test(
-  `[L3] [R5] kill -9 at random points, ${ROUNDS} rounds: nothing acknowledged or seen is lost, every run ends once`,
+  `[L1] [L3] [R5] [D1] kill -9 at random points, ${ROUNDS} rounds: nothing acknowledged or seen is lost, every run ends once`,
   async () => {
     const seed = Number(process.env.COTHREAD_SEED ?? Date.now() % 1_000_000);
     console.log(`kill -9: seed ${seed} (set COTHREAD_SEED to repeat the same waits)`);
@@ -123,17 +121,17 @@ test(
       state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
       return state / 2_147_483_648;
     };
-    const witness = new Witness();
+    const witness = new KillWitness();
     for (let round = 0; round < ROUNDS; round += 1) {
       const server = await startServer(["--store", store, "--demo-speed", "40"]);
-      const clients = [
-        await work(server.url, "Ana", round, witness, random),
-        await work(server.url, "Ben", round, witness, random),
-      ];
+      const failures: unknown[] = [];
+      const shared = { round, witness, random, failures };
+      const clients = [await work(server.url, "Ana", shared), await work(server.url, "Ben", shared)];
       await new Promise((resolve) => setTimeout(resolve, 10 + random() * 350));
       await server.kill();
       await Promise.all(clients.map((client) => client.closed));
-      for (const thread of THREADS) check(thread, await logOf(thread), witness);
+      for (const thread of THREADS) await check(thread, witness);
+      if (failures.length > 0) throw new AggregateError(failures, `round ${round}: ${failures[0]}`);
     }
 
     // One last start: what was left running is ended, what was queued runs, without any client.
@@ -151,18 +149,36 @@ test(
         ({ inputs = [], runs = [] } = again.contents?.type === "snapshot" ? again.contents : {});
       }
     }
+    for (const user of ["Ana", "Ben"])
+      await sendAgain(
+        server.url,
+        user,
+        witness.acked.filter((acked) => acked.user === user),
+      );
     expect(await server.stop()).toBe(0);
-    let runs = 0;
+    const total = { runs: 0, cancelled: 0 };
     for (const thread of THREADS) {
-      const log = await logOf(thread);
-      check(thread, log, witness);
-      runs += checkRuns(thread, log);
+      const log = await check(thread, witness);
+      witness.checkEnded(thread, log);
+      const { runs, cancelled } = checkRuns(thread, log);
+      total.runs += runs;
+      total.cancelled += cancelled;
     }
     const seen = [...witness.entries.values()].reduce((sum, log) => sum + log.size, 0);
+    const counts = (["submit", "withdraw", "cancel", "update"] as const)
+      .map((type) => `${witness.count(type)} ${type}`)
+      .join(", ");
     console.log(
-      `kill -9: ${ROUNDS} rounds, ${witness.acked.length} acks and ${seen} entries seen, ${runs} runs; none lost`,
+      `kill -9: ${ROUNDS} rounds, acks: ${counts}; ${seen} entries seen, ` +
+        `${total.runs} runs, ${total.cancelled} cancelled; none lost`,
     );
-    expect(runs).toBeGreaterThan(0);
+    expect(total.runs).toBeGreaterThan(0);
+    // A round may be killed before anything happened; all of them together must not say nothing.
+    if (ROUNDS >= 25) {
+      expect(total.cancelled).toBeGreaterThan(0);
+      for (const type of ["submit", "withdraw", "cancel", "update"] as const)
+        expect(witness.count(type), `acknowledged ${type} requests`).toBeGreaterThan(0);
+    }
   },
   SOAK ? 900_000 : 150_000,
 );

@@ -380,7 +380,7 @@ describe("[Q1] the queue", () => {
     return { puppet, rooms, ana, run };
   }
 
-  test("inputs wait with their places and run in order, with the identity of who sent them", async () => {
+  test("[L7] inputs wait with their places and run in order, with the identity of who sent them", async () => {
     const { puppet, rooms, ana, run } = await busy();
     const bo = await rooms.join("t", "Bo");
     expect(await bo.submit("second", { runId: "r2" })).toMatchObject({ status: "queued", place: 1 });

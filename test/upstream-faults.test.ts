@@ -495,7 +495,7 @@ describe("server-sent events", () => {
     },
   );
 
-  test("an unknown event type is dropped, an unknown field is stripped", async () => {
+  test("[R2] an unknown event type is dropped, an unknown field is stripped", async () => {
     const { events } = await faulty(
       (call) =>
         call
@@ -518,7 +518,7 @@ describe("server-sent events", () => {
     expect(events[1]).not.toHaveProperty("fancy");
   });
 
-  test("legacy nulls, THINKING_* and chunks become what AG-UI 1.0 has", async () => {
+  test("[R2] legacy nulls, THINKING_* and chunks become what AG-UI 1.0 has", async () => {
     const { events } = await faulty(
       (call) =>
         call

@@ -22,6 +22,7 @@ export type GatewayLimits = {
   pingMs: number;
 };
 
+/** What connections are held to unless the server's options say otherwise ([F3], [B1], [B4], [W2]). */
 export const DEFAULT_LIMITS: GatewayLimits = {
   frame: 4 * 1024 * 1024,
   message: 1024 * 1024,

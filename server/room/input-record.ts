@@ -16,10 +16,12 @@ export type InputRecord = {
   forwardedProps?: unknown;
 };
 
+/** The row an input is stored as. @returns all of the record as JSON, with id and status beside it */
 export function toRow(record: InputRecord): InputRow {
   return { inputId: record.inputId, status: record.status, json: JSON.stringify(record) };
 }
 
+/** The input that {@link toRow} made a row of. @throws SyntaxError when the row's JSON was damaged */
 export function fromRow(row: InputRow): InputRecord {
   return JSON.parse(row.json) as InputRecord;
 }

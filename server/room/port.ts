@@ -31,6 +31,10 @@ export type CatchUp =
   | { kind: "entries"; after: number; seq: number; mark: string; items: Entry[]; window: number }
   | { kind: "snapshot"; snapshot: Snapshot; window: number };
 
+/**
+ * Answer to a join ([J1]): where the log stands, what the reader needs to stand there too, and who is here.
+ * `n` numbers the changes of `people`, so that those in `all` already are told from later ones.
+ */
 export type JoinReply = {
   epoch: string;
   seq: number;

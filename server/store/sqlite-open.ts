@@ -6,6 +6,7 @@ import { StoreOpenError } from "./open-error.ts";
 import { sqliteCode } from "./sqlite-error.ts";
 import { holdLock } from "./sqlite-lock.ts";
 
+/** How a SQLite store weighs speed against safety. */
 export type SqliteOptions = {
   /**
    * How much a commit waits for. `NORMAL` (default): what was committed survives the death of the process,

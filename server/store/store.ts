@@ -13,6 +13,7 @@ export type FoldMessage = {
   place: number;
   json: string;
 };
+/** A turn of the stored fold ([L6]), in its place among the thread's turns. */
 export type FoldTurn = { id: string; place: number; json: string };
 
 /** What brings the stored fold from where it stood to `seq`. */
@@ -63,6 +64,7 @@ export type ThreadChange = {
   unfinished?: boolean;
 };
 
+/** A thread as lists show it ([W3]); times in ms since the epoch, `lastMessage` at most 120 characters. */
 export type ThreadRow = {
   id: string;
   title: string;
@@ -116,6 +118,7 @@ export type Loaded = {
   doc: Uint8Array | null;
 };
 
+/** Which threads a list has: those of one tenant that match everything given, at most `limit`. */
 export type ThreadsQuery = {
   tenant: string;
   archived?: boolean;

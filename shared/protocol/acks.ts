@@ -1,30 +1,56 @@
-import type { Message } from "./agui.ts";
-import type { InputStatus } from "./entries.ts";
-import type { Meta, Turn } from "./frames-down.ts";
+import { z } from "zod";
+import { MessageShape } from "./agui.ts";
+import { InputStatus } from "./entries.ts";
+import { Meta, Turn } from "./turn.ts";
 
-/** [S1] Answer to `submit`. `seq`: after this entry what was submitted is in the log. */
-export type SubmitAck = {
-  inputId: string;
-  status: InputStatus;
-  runId?: string;
-  place?: number;
-  seq: number;
-  duplicate?: true;
-};
-/** Answer to `earlier`: entries ≤ `seq` are already in these messages. */
-export type EarlierAck = { messages: Message[]; meta: Meta[]; turns: Turn[]; before: number; seq: number };
-/** Answer to the changing frames that have no shape of their own. */
-export type ChangeAck = { seq: number; duplicate?: true };
+/** [D1] Stands on the answer to a request that was done before: nothing changed this time. */
+const duplicate = z.literal(true).optional();
 
-/** What each request is answered with. `join` is answered by `joined`. */
-export type Acks = {
-  leave: Record<string, never>;
-  earlier: EarlierAck;
-  submit: SubmitAck;
-  withdraw: ChangeAck;
-  cancel: ChangeAck;
-  update: ChangeAck;
-  watch: Record<string, never>;
-  unwatch: Record<string, never>;
-  ping: Record<string, never>;
-};
+/**
+ * [S1] Answer to `submit`. `seq`: after this entry what was submitted is in the log. `runId` is absent for a
+ * note; `place`, from 1, is there while the input waits in the queue.
+ */
+export const SubmitAck = z.object({
+  inputId: z.string(),
+  status: InputStatus,
+  runId: z.string().optional(),
+  place: z.number().int().optional(),
+  seq: z.number().int(),
+  duplicate,
+});
+export type SubmitAck = z.infer<typeof SubmitAck>;
+
+/**
+ * [J4] Answer to `earlier`: a page of older messages, oldest first. `before` counts those that are older
+ * still; entries ≤ `seq` are already in these messages.
+ */
+export const EarlierAck = z.object({
+  messages: z.array(MessageShape),
+  meta: z.array(Meta),
+  turns: z.array(Turn),
+  before: z.number().int(),
+  seq: z.number().int(),
+});
+export type EarlierAck = z.infer<typeof EarlierAck>;
+
+/** Answer to the changing frames that have no shape of their own: after entry `seq` the change is in the log. */
+export const ChangeAck = z.object({ seq: z.number().int(), duplicate });
+export type ChangeAck = z.infer<typeof ChangeAck>;
+
+/** Answer to requests that have nothing to say but that they were done. */
+export const EmptyAck = z.object({});
+export type EmptyAck = z.infer<typeof EmptyAck>;
+
+/** [F4] What each request is answered with, beside `type` and `ref`. `join` is answered by `joined`. */
+export const Acks = {
+  leave: EmptyAck,
+  earlier: EarlierAck,
+  submit: SubmitAck,
+  withdraw: ChangeAck,
+  cancel: ChangeAck,
+  update: ChangeAck,
+  watch: EmptyAck,
+  unwatch: EmptyAck,
+  ping: EmptyAck,
+} as const;
+export type Acks = { [T in keyof typeof Acks]: z.infer<(typeof Acks)[T]> };

@@ -30,6 +30,7 @@ export type JsonPatchOperation = {
   from?: string;
   value?: unknown;
 };
+/** RFC 6902 operations, applied in order and all or none ([T5]). */
 export type JsonPatch = JsonPatchOperation[];
 
 /**
@@ -39,15 +40,24 @@ export type JsonPatch = JsonPatchOperation[];
 export const MessageShape = z
   .looseObject({ id: z.string(), role: z.string() })
   .transform((m) => m as unknown as Message);
+/**
+ * An AG-UI event: an object with a `type`. Its other fields pass as they are; agents' events were checked at
+ * ingest ([R2]).
+ */
 export const EventShape = z.looseObject({ type: z.string() }).transform((e) => e as unknown as AGUIEvent);
+/** A tool an agent is offered: name and description; what else AG-UI gives it passes unaltered ([R11]). */
 export const ToolShape = z
   .looseObject({ name: z.string(), description: z.string() })
   .transform((t) => t as unknown as Tool);
+/** A piece of context for an agent: a description and a value, both text; passed on unaltered ([R11]). */
 export const ContextShape = z
   .looseObject({ description: z.string(), value: z.string() })
   .transform((c) => c as Context);
+/** Token counts of a run, as the agent's terminal event gave them; none of the fields is required. */
 export const TokenUsageShape = z.looseObject({}).transform((u) => u as TokenUsage);
+/** AG-UI metadata: any values by key. The key `cothread` belongs to the server ([S3]). */
 export const MetadataShape = z.record(z.string(), z.unknown()).transform((m) => m as Metadata);
+/** An RFC 6902 patch. Whether it applies is found out where it is applied ([T5]). */
 export const JsonPatchShape = z
   .array(
     z.looseObject({

@@ -16,7 +16,7 @@ export const REJECTS = {
   not_joined: { retry: false, when: "the frame needs a joined thread" },
   no_agent: { retry: false, when: "no agent with that id is configured" },
   conflict: { retry: false, when: "the id was used before for something else" },
-  busy: { retry: false, when: "a run is active and the policy is `reject`" },
+  busy: { retry: false, when: "a run is active and the policy is `reject`, or too many inputs wait already" },
   interrupted: { retry: false, when: "the thread waits for answers to open interrupts" },
   not_running: { retry: false, when: "the run named by `cancel` has ended" },
   gone: {

@@ -15,9 +15,17 @@ export type Author = z.infer<typeof Author>;
 export const Policy = z.enum(["enqueue", "reject", "interrupt", "rollback", "parallel"]);
 export type Policy = z.infer<typeof Policy>;
 
+/**
+ * How far an input is: waiting, being answered, or over in one of three ways ([Q1], [R5]). A note is `done`
+ * at once ([S1]).
+ */
 export const InputStatus = z.enum(["queued", "running", "done", "failed", "withdrawn"]);
 export type InputStatus = z.infer<typeof InputStatus>;
 
+/**
+ * What somebody may do in a thread: read, also write, also decide who may enter. Everybody is `editor` in
+ * this version.
+ */
 export const Role = z.enum(["viewer", "editor", "owner"]);
 export type Role = z.infer<typeof Role>;
 
@@ -36,6 +44,10 @@ export type RunStart = z.infer<typeof RunStart>;
 
 const base = { seq: z.number().int(), at: z.number(), by: Author.optional() };
 
+/**
+ * [R2] An event of a run, as AG-UI's stages expanded it. `was`: a logged delta that the agent sent as a
+ * snapshot; `late`: a RUN_ERROR behind RUN_FINISHED ([R9]); `start`: how the run began ([R3]).
+ */
 export const EventEntry = z.object({
   ...base,
   kind: z.literal("event"),
@@ -45,6 +57,10 @@ export const EventEntry = z.object({
   late: z.literal(true).optional(),
   start: RunStart.optional(),
 });
+/**
+ * [R7] What an agent's MESSAGES_SNAPSHOT changed: messages put behind another (`null` = before all), and ids
+ * of dropped ones.
+ */
 export const MessagesEntry = z.object({
   ...base,
   kind: z.literal("messages"),
@@ -53,6 +69,10 @@ export const MessagesEntry = z.object({
   drop: z.array(z.string()),
   event: z.looseObject({}).optional(),
 });
+/**
+ * A change of the state that is no event of a run: a patch, by which way it came, and the run it takes back
+ * (`reverts`). None are written in this version.
+ */
 export const StateEntry = z.object({
   ...base,
   kind: z.literal("state"),
@@ -61,6 +81,10 @@ export const StateEntry = z.object({
   via: z.enum(["agent", "patch", "doc", "door", "revert"]),
   reverts: z.string().optional(),
 });
+/**
+ * A change of a text in the state: at the pointer `path`, edits [offset, deleted, inserted], both counted in
+ * UTF-16 units. None are written in this version.
+ */
 export const TextEntry = z.object({
   ...base,
   kind: z.literal("text"),
@@ -68,6 +92,10 @@ export const TextEntry = z.object({
   path: z.string(),
   edits: z.array(z.tuple([z.number().int(), z.number().int(), z.string()])),
 });
+/**
+ * [L7] A message that was not streamed: of an input, of a note, or found in a run's `input` ([R3]). `after`:
+ * the message it stands behind.
+ */
 export const MessageEntry = z.object({
   ...base,
   kind: z.literal("message"),
@@ -75,6 +103,10 @@ export const MessageEntry = z.object({
   message: MessageShape,
   after: z.string().optional(),
 });
+/**
+ * [L7] A step in the life of an input. The first one has its `messages`; `place`, from 1, is that in the
+ * queue; `reason` is the RUN_ERROR code of a failed one.
+ */
 export const InputEntry = z.object({
   ...base,
   kind: z.literal("input"),
@@ -87,6 +119,7 @@ export const InputEntry = z.object({
   policy: Policy.optional(),
   reason: z.string().optional(),
 });
+/** [R10] The answer to an interrupt of run `runId`; a new input answers all open ones with `cancelled`. */
 export const AnswerEntry = z.object({
   ...base,
   kind: z.literal("answer"),
@@ -96,6 +129,10 @@ export const AnswerEntry = z.object({
   payload: z.unknown().optional(),
   metadata: MetadataShape.optional(),
 });
+/**
+ * A step in the life of a call that clients execute: `client` holds it under the number `n` until `until`, ms
+ * since the epoch. None are written in this version.
+ */
 export const ToolEntry = z.object({
   ...base,
   kind: z.literal("tool"),
@@ -106,13 +143,22 @@ export const ToolEntry = z.object({
   n: z.number().int().optional(),
   until: z.number().optional(),
 });
+/**
+ * [T1] Moves the head to a turn, or before all (`null`), and says why; nothing is deleted by it. None are
+ * written in this version.
+ */
 export const HeadEntry = z.object({
   ...base,
   kind: z.literal("head"),
   turn: z.string().nullable(),
   why: z.enum(["switch", "regenerate", "edit", "rollback"]),
 });
+/**
+ * Stands where content was removed on request, so that seqs stay dense ([L1]); `what` says what it was. None
+ * are written in this version.
+ */
 export const ErasedEntry = z.object({ ...base, kind: z.literal("erased"), what: z.string() });
+/** A change of the thread itself: what is present is set; a member set to `null` is one no longer. */
 export const ThreadEntry = z.object({
   ...base,
   kind: z.literal("thread"),
@@ -142,4 +188,5 @@ export type Entry = z.infer<typeof Entry>;
 type Unplaced<E> = E extends unknown ? Omit<E, "seq" | "at"> : never;
 /** What a change wants to log; the room adds `seq` and `at` when it commits. */
 export type NewEntry = Unplaced<Entry>;
+/** The entries of one kind. */
 export type EntryOf<K extends Entry["kind"]> = Extract<Entry, { kind: K }>;

@@ -1,14 +1,20 @@
 import { z } from "zod";
-import { EventShape, type Interrupt, MessageShape, TokenUsageShape } from "./agui.ts";
+import { ChangeAck, EarlierAck, SubmitAck } from "./acks.ts";
+import { EventShape, type Interrupt, MessageShape } from "./agui.ts";
 import { REJECTS, type RejectCode } from "./codes.ts";
 import { Author, Entry, InputStatus, Policy, Role, ThreadSettings } from "./entries.ts";
+import { Meta, Turn } from "./turn.ts";
 
 const ref = z.union([z.string(), z.number()]);
 const place = { thread: z.string(), epoch: z.string(), seq: z.number().int(), mark: z.string() };
 
+/** A person as others see them: the id the server gave ([I3]) and the name to show. */
 export const User = z.object({ id: z.string(), name: z.string() });
 export type User = z.infer<typeof User>;
 
+/**
+ * An agent of this server that people may choose; `default` marks the one that answers when none is named.
+ */
 export const AgentInfo = z.object({ id: z.string(), name: z.string(), default: z.literal(true).optional() });
 export type AgentInfo = z.infer<typeof AgentInfo>;
 
@@ -21,6 +27,10 @@ export const Limits = z.object({
 });
 export type Limits = z.infer<typeof Limits>;
 
+/**
+ * [F3] Answers `hello`: the server's protocol version, whom it takes the client for, its agents and its
+ * limits.
+ */
 export const Welcome = z.object({
   type: z.literal("welcome"),
   v: z.number().int(),
@@ -29,8 +39,21 @@ export const Welcome = z.object({
   server: z.object({ version: z.string(), agents: z.array(AgentInfo) }),
   limits: Limits,
 });
-/** [F4] The fields beside `ref` depend on the request; see the table "Acks" of PROTOCOL.md. */
-export const Ack = z.looseObject({ type: z.literal("ack"), ref });
+/**
+ * [F4] The one answer to a request that was done. Which fields it has beside `ref` depends on the request
+ * ({@link Acks}); a frame does not say what it answers, so that here any of them may be there.
+ */
+export const Ack = z.looseObject({
+  ...EarlierAck.partial().shape,
+  ...ChangeAck.partial().shape,
+  ...SubmitAck.partial().shape,
+  type: z.literal("ack"),
+  ref,
+});
+/**
+ * [F4] Refuses a request: a code of `REJECTS`, a sentence for people, and whether the same request may
+ * succeed later. Without `ref` the refused frame had none that could be read.
+ */
 export const Reject = z.object({
   type: z.literal("reject"),
   ref: ref.optional(),
@@ -39,6 +62,10 @@ export const Reject = z.object({
   retry: z.boolean(),
   details: z.unknown().optional(),
 });
+/**
+ * [J1] Answers `join`: where the log stands, and whether the cursor was good ([J3]), so that entries follow
+ * and no snapshot. `channel` names the thread in binary frames on this socket ([J7]).
+ */
 export const Joined = z.object({
   type: z.literal("joined"),
   ref,
@@ -49,29 +76,10 @@ export const Joined = z.object({
   role: Role,
 });
 
-/** How a turn ended. `outcome` is AG-UI's, or `error` for RUN_ERROR. */
-export const TurnEnd = z.object({
-  outcome: z.enum(["success", "interrupt", "cancelled", "error"]),
-  code: z.string().optional(),
-  message: z.string().optional(),
-  at: z.number(),
-  usage: z.array(TokenUsageShape).optional(),
-  /** Who stopped it; absent where nobody did. */
-  by: Author.optional(),
-});
-export type TurnEnd = z.infer<typeof TurnEnd>;
-/** A turn as clients see it; messages point at it by index, so that attribution stays small. */
-export const Turn = z.object({
-  id: z.string(),
-  by: Author,
-  agent: z.string().optional(),
-  end: TurnEnd.optional(),
-});
-export type Turn = z.infer<typeof Turn>;
-/** [turn index, time in ms the message first entered the log] */
-export const Meta = z.tuple([z.number().int(), z.number()]);
-export type Meta = z.infer<typeof Meta>;
-
+/**
+ * A run under way: its RUN_STARTED and the events that opened what is open, oldest first, so that a client
+ * can follow the rest.
+ */
 export const ActiveRun = z.object({
   runId: z.string(),
   agent: z.string(),
@@ -81,6 +89,10 @@ export const ActiveRun = z.object({
   open: z.array(EventShape),
 });
 export type ActiveRun = z.infer<typeof ActiveRun>;
+/**
+ * [Q1] An input that waits or runs, as everybody in the thread sees it; `place`, from 1, is where in the
+ * queue it began.
+ */
 export const InputInfo = z.object({
   inputId: z.string(),
   by: Author,
@@ -93,6 +105,7 @@ export const InputInfo = z.object({
 });
 export type InputInfo = z.infer<typeof InputInfo>;
 type InterruptState = { runId: string; answered?: { by: Author; status: "resolved" | "cancelled" } };
+/** AG-UI's interrupt with the run that raised it and, once given, the answer ([R10]). */
 export const InterruptInfo = z
   .looseObject({
     id: z.string(),
@@ -103,6 +116,10 @@ export const InterruptInfo = z
   .transform((i) => i as unknown as InterruptInfo);
 /** AG-UI's interrupt with the run that raised it and, once given, the answer. */
 export type InterruptInfo = Interrupt & InterruptState;
+/**
+ * A call that its run left for clients to answer ([R8]), with its arguments as JSON text; `until`, ms since
+ * the epoch, is when a claim ends.
+ */
 export const ToolInfo = z.object({
   runId: z.string(),
   toolCallId: z.string(),
@@ -115,6 +132,10 @@ export const ToolInfo = z.object({
 });
 export type ToolInfo = z.infer<typeof ToolInfo>;
 
+/**
+ * [J4] The thread at `seq`; replaces all the client has of it. `before` counts older messages that were left
+ * out; `meta` runs parallel to `messages` and points into `turns`.
+ */
 export const Snapshot = z.object({
   type: z.literal("snapshot"),
   ...place,
@@ -146,8 +167,13 @@ export const Entries = z.object({
 });
 export type Entries = z.infer<typeof Entries>;
 
+/** [W1] A client that is in the thread, the user behind it, and its presence data ([W2]). */
 export const Person = z.object({ client: z.string(), user: User, data: z.looseObject({}).optional() });
 export type Person = z.infer<typeof Person>;
+/**
+ * [W1] Who is in a thread: `all` once after joining, then who came, who left (by client) and whose data
+ * changed.
+ */
 export const People = z.object({
   type: z.literal("people"),
   thread: z.string(),
@@ -157,8 +183,13 @@ export const People = z.object({
   update: z.array(Person).optional(),
 });
 export type People = z.infer<typeof People>;
+/** Says that changes of the shared document up to number `n` are stored. Never sent in this version. */
 export const Saved = z.object({ type: z.literal("saved"), thread: z.string(), n: z.number().int() });
 
+/**
+ * [W3] A thread in a list; times in ms since the epoch. `waiting`: for answers to interrupts or tool calls;
+ * `unread` is 0 as long as there are no read marks.
+ */
 export const ThreadInfo = z.object({
   id: z.string(),
   title: z.string(),
@@ -173,13 +204,22 @@ export const ThreadInfo = z.object({
   people: z.array(User),
 });
 export type ThreadInfo = z.infer<typeof ThreadInfo>;
+/**
+ * [W3] A live list: the first frame for a `watch` has all of it, later ones the threads that changed and the
+ * ids of those that no longer match.
+ */
 export const Threads = z.object({
   type: z.literal("threads"),
   watch: z.string(),
   items: z.array(ThreadInfo),
   removed: z.array(z.string()),
 });
+/** Says that the credential ends at `at`, ms since the epoch. Never sent in this version. */
 export const Expiring = z.object({ type: z.literal("expiring"), at: z.number() });
+/**
+ * [F7] The last frame before the server closes: a code of `CLOSES`, a sentence for people, and how long to
+ * stay away at least, ms.
+ */
 export const Bye = z.object({
   type: z.literal("bye"),
   code: z.number().int(),
@@ -202,4 +242,5 @@ export const DownFrame = z.discriminatedUnion("type", [
   Bye,
 ]);
 export type DownFrame = z.infer<typeof DownFrame>;
+/** The down frame of one type. */
 export type DownFrameOf<T extends DownFrame["type"]> = Extract<DownFrame, { type: T }>;

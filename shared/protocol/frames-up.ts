@@ -9,6 +9,10 @@ const ref = z.union([z.string().max(128), z.number()]);
 const key = Id;
 const thread = Id;
 
+/**
+ * [F3] The first frame. `client` is one tab or process over all its sockets ([F8]); `user` is how a guest
+ * names themself ([I3]), `token` who somebody is otherwise.
+ */
 export const Hello = z.object({
   type: z.literal("hello"),
   v: z.number().int(),
@@ -16,6 +20,10 @@ export const Hello = z.object({
   user: z.object({ id: Id, name: z.string().min(1).max(80) }).optional(),
   client: Id,
 });
+/**
+ * [J1] Enters a thread. `create` makes one that does not exist ([J6]); `history` is how many of the newest
+ * messages a snapshot should have, all without it ([J4]).
+ */
 export const Join = z.object({
   type: z.literal("join"),
   ref,
@@ -27,7 +35,11 @@ export const Join = z.object({
   // [J8] with a cursor, by who lacks earlier messages: the first one it holds
   oldest: z.string().optional(),
 });
+/** Leaves a thread; live frames for it end. */
 export const Leave = z.object({ type: z.literal("leave"), ref, thread });
+/**
+ * [J4] Asks for up to `limit` messages before the one with the id `before`; answered by {@link EarlierAck}.
+ */
 export const Earlier = z.object({
   type: z.literal("earlier"),
   ref,
@@ -35,6 +47,11 @@ export const Earlier = z.object({
   before: z.string(),
   limit: z.number().int().min(1).max(1_000),
 });
+/**
+ * [S1] Submits an input, or with `start: false` a note; known by its `inputId` ([D1]). Its messages are
+ * checked against AG-UI's schema where it is accepted ([S2]); `tools`, `context` and `forwardedProps` reach
+ * the agent unaltered ([R11]).
+ */
 export const Submit = z.object({
   type: z.literal("submit"),
   ref,
@@ -53,6 +70,7 @@ export const Submit = z.object({
   parent: Id.optional(),
   draft: z.object({ messageId: Id, text: z.string() }).optional(),
 });
+/** Replaces the messages of a queued input. Not in this version ([F6]). */
 export const Edit = z.object({
   type: z.literal("edit"),
   ref,
@@ -61,6 +79,7 @@ export const Edit = z.object({
   inputId: Id,
   messages: z.array(z.unknown()),
 });
+/** Moves a queued input to another place in the queue, from 1. Not in this version ([F6]). */
 export const Move = z.object({
   type: z.literal("move"),
   ref,
@@ -69,9 +88,13 @@ export const Move = z.object({
   inputId: Id,
   place: z.number().int(),
 });
+/** [Q1] Takes a queued input back; one that runs already is `gone`. */
 export const Withdraw = z.object({ type: z.literal("withdraw"), ref, key, thread, inputId: Id });
+/** [R6] Stops the run of that id and no other. */
 export const Cancel = z.object({ type: z.literal("cancel"), ref, key, thread, runId: Id });
+/** Moves the head to a turn ([T1]); `null` = before all. Not in this version ([F6]). */
 export const Head = z.object({ type: z.literal("head"), ref, key, thread, turn: Id.nullable() });
+/** Answers an interrupt by hand. Not in this version ([F6]). */
 export const Answer = z.object({
   type: z.literal("answer"),
   ref,
@@ -82,8 +105,11 @@ export const Answer = z.object({
   payload: z.unknown().optional(),
   metadata: MetadataShape.optional(),
 });
+/** Replaces the set of tools this client executes. Not in this version ([F6]). */
 export const Tools = z.object({ type: z.literal("tools"), ref, thread, tools: z.array(ToolShape) });
+/** Takes a pending tool call for this client, or renews its lease. Not in this version ([F6]). */
 export const Claim = z.object({ type: z.literal("claim"), ref, thread, toolCallId: Id });
+/** Gives a claimed tool call back; `n` is the number of the claim. Not in this version ([F6]). */
 export const Release = z.object({
   type: z.literal("release"),
   ref,
@@ -91,6 +117,10 @@ export const Release = z.object({
   toolCallId: Id,
   n: z.number().int(),
 });
+/**
+ * Answers a claimed tool call; `n` is the number of the claim, `error` says that it failed. Not in this
+ * version ([F6]).
+ */
 export const Result = z.object({
   type: z.literal("result"),
   ref,
@@ -101,6 +131,7 @@ export const Result = z.object({
   content: z.unknown(),
   error: z.string().optional(),
 });
+/** Changes the state as it was at seq `base`. Not in this version ([F6]). */
 export const Patch = z.object({
   type: z.literal("patch"),
   ref,
@@ -109,21 +140,36 @@ export const Patch = z.object({
   base: z.number().int(),
   patch: JsonPatchShape,
 });
+/** Takes back what a run did to the state. Not in this version ([F6]). */
 export const Revert = z.object({ type: z.literal("revert"), ref, key, thread, runId: Id });
+/**
+ * [W2] Tells the others in the thread what this client is doing: at most 4 KiB, never stored, never answered.
+ */
 export const Presence = z.object({
   type: z.literal("presence"),
   thread,
   data: z.looseObject({ typing: z.boolean().optional() }),
 });
+/**
+ * Which threads a list has: archived ones, the others, or both without `archived`; those whose title or last
+ * message has `text`; and how many at most, 200 unless it says.
+ */
 export const ThreadQuery = z.object({
   archived: z.boolean().optional(),
   text: z.string().max(200).optional(),
   limit: z.number().int().min(1).max(200).optional(),
 });
 export type ThreadQuery = z.infer<typeof ThreadQuery>;
+/** [W3] Opens a live list of threads under a name of the client's choice; the same name again replaces it. */
 export const Watch = z.object({ type: z.literal("watch"), ref, watch: Id, query: ThreadQuery });
+/** Ends a live list. */
 export const Unwatch = z.object({ type: z.literal("unwatch"), ref, watch: Id });
+/** Marks a thread as read up to `seq`. Not in this version ([F6]). */
 export const Read = z.object({ type: z.literal("read"), ref, thread, seq: z.number().int() });
+/**
+ * Renames a thread, or puts it away (`archived`) and back; needs no join. `settings` and `members` are not in
+ * this version ([F6]).
+ */
 export const Update = z.object({
   type: z.literal("update"),
   ref,
@@ -134,7 +180,9 @@ export const Update = z.object({
   settings: ThreadSettings.optional(),
   members: z.record(Id, Role.nullable()).optional(),
 });
+/** Gives a new token before the old one expires. Not in this version ([F6]). */
 export const Auth = z.object({ type: z.literal("auth"), ref, token: z.string().max(16_384) });
+/** Asks for a sign of life: an empty ack. */
 export const Ping = z.object({ type: z.literal("ping"), ref });
 
 /** [F1] Everything a client may send as JSON text. */
@@ -165,6 +213,7 @@ export const UpFrame = z.discriminatedUnion("type", [
   Ping,
 ]);
 export type UpFrame = z.infer<typeof UpFrame>;
+/** The up frame of one type. */
 export type UpFrameOf<T extends UpFrame["type"]> = Extract<UpFrame, { type: T }>;
 
 /** [F6] Frames whose feature this version does not have yet; they get `reject {code: "not_supported"}`. */

@@ -4,12 +4,12 @@ export const PROTOCOL = 1;
 export const SUBPROTOCOL = "cothread.v1";
 
 /**
- * Every version there has been, oldest first. `hash` is the sha-256, in hex, of the schemas of frames and
- * entries and of the codes, as `test/rules/protocol-hash.test.ts` makes it; `what` says what the version
+ * Every version there has been, oldest first. `hash` is the sha-256, in hex, of the schemas of frames,
+ * entries and acks and of the codes, as `test/rules/protocol-hash.test.ts` makes it; `what` says what the version
  * changed. A line of a released version stays as it is.
  */
 export const VERSIONS = [
-  { v: 1, hash: "9c06b99e96b2d76f0b0494057abd4410eaeacdc9a859bb1a9b1c79f2a3a5ec07", what: "first version" },
+  { v: 1, hash: "e675f31dc657c671a4e7688e9954c91041a8529472f109a16f1ef8ee096feddb", what: "first version" },
 ] as const satisfies readonly {
   v: number;
   hash: string;

@@ -35,8 +35,10 @@ export class MessageList {
   private dropped = new Set<string>();
   /** The place the next appended message gets. Never one that a message had before, dropped ones included. */
   end = 0;
-  /** Grows with every change. */
-  version = 0;
+  /** Grows when messages come, go or move, and not when one is replaced. */
+  orderVersion = 0;
+  /** Slots that were replaced since messages last came, went or moved. Whoever has looked at them empties it. */
+  readonly replaced = new Set<Slot>();
   /**
    * Place of the oldest message that an applied entry counted on: one it reopened, put something behind, or
    * whose id it used again. It only sinks; whoever reads it sets it back to Infinity. A client that holds
@@ -95,13 +97,14 @@ export class MessageList {
     const slots = fresh.map((item, i) => ({ ...item, place: first - fresh.length + i, asOf }));
     this.order = [...slots, ...this.order];
     for (const slot of slots) this.index(slot);
-    this.version += 1;
+    this.reordered();
   }
 
   /** Takes a stored message as it was; call in order of place. */
   restore(slot: Slot): void {
     this.order.push(slot);
     this.index(slot);
+    this.reordered();
     this.end = Math.max(this.end, Math.floor(slot.place) + 1);
   }
 
@@ -110,7 +113,8 @@ export class MessageList {
     const old = callsOf(slot.message);
     slot.message = message;
     this.indexCalls(slot, old);
-    this.touch(slot);
+    this.changed.add(slot);
+    this.replaced.add(slot);
   }
 
   drop(id: string): void {
@@ -121,7 +125,7 @@ export class MessageList {
     for (const call of callsOf(slot.message)) this.disown(call.id, slot);
     this.changed.delete(slot);
     this.dropped.add(id);
-    this.version += 1;
+    this.reordered();
   }
 
   /** The last of the tool results that follow a message; the message itself when there is none. */
@@ -155,7 +159,8 @@ export class MessageList {
     else this.order.splice(index, 0, slot);
     this.index(slot);
     this.dropped.delete(message.id);
-    this.touch(slot);
+    this.changed.add(slot);
+    this.reordered();
     return slot;
   }
 
@@ -183,9 +188,10 @@ export class MessageList {
     else this.owners.delete(toolCallId);
   }
 
-  private touch(slot: Slot): void {
-    this.changed.add(slot);
-    this.version += 1;
+  private reordered(): void {
+    this.orderVersion += 1;
+    // Whoever goes by these has to look at everything now.
+    this.replaced.clear();
   }
 
   private renumber(): void {

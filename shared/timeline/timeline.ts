@@ -53,7 +53,7 @@ export class Timeline {
   before = 0;
   /** Grows with changes of inputs, interrupts, tools, and of title, archived, settings, members. */
   readonly versions = { state: 0, inputs: 0, interrupts: 0, tools: 0, thread: 0 };
-  private visible: { slots: Slot[]; messages: Message[]; of: string } | null = null;
+  private visible: View = { slots: [], messages: [], of: -1 };
 
   /** The visible messages with their places, in order. */
   get slots(): readonly Slot[] {
@@ -253,18 +253,42 @@ export class Timeline {
     }
   }
 
-  private view() {
-    const of = `${this.messages.version}.${this.turns.version}`;
-    const old = this.visible;
-    if (old?.of === of) return old;
-    const slots = this.messages.slots.filter((slot) => this.turns.visible(slot.turn));
-    const messages = slots.map((slot) => slot.message);
-    const same = old?.slots.length === slots.length && slots.every((slot, i) => slot === old.slots[i]);
-    this.visible = {
-      slots: same ? old.slots : slots,
-      messages: same && messages.every((message, i) => message === old.messages[i]) ? old.messages : messages,
-      of,
-    };
+  private view(): View {
+    const { messages: list, turns } = this;
+    const { replaced } = list;
+    let { slots, messages, of } = this.visible;
+    // Both only grow: the sum stands still when both do.
+    const now = list.orderVersion + turns.pathVersion;
+    if (of !== now || replaced.size > PATCHED) {
+      slots = kept(
+        slots,
+        list.slots.filter((slot) => turns.visible(slot.turn)),
+      );
+      messages = kept(
+        messages,
+        slots.map((slot) => slot.message),
+      );
+    } else
+      for (const slot of replaced) {
+        // From the end, where messages are written.
+        const index = slots.lastIndexOf(slot);
+        if (index < 0 || messages[index] === slot.message) continue;
+        messages = messages.slice();
+        messages[index] = slot.message;
+      }
+    replaced.clear();
+    this.visible = { slots, messages, of: now };
     return this.visible;
   }
+}
+
+/** The visible slots and their messages, and the versions they are of. */
+type View = { slots: Slot[]; messages: Message[]; of: number };
+
+/** Up to how many replaced messages are put into the view one by one; with more it is made anew. */
+const PATCHED = 8;
+
+/** `next`, or `old` when both hold the same items. */
+function kept<T>(old: T[], next: T[]): T[] {
+  return old.length === next.length && old.every((item, i) => item === next[i]) ? old : next;
 }

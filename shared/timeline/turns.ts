@@ -14,6 +14,8 @@ export class TurnTree {
   head: string | null = null;
   /** Grows with every change. */
   version = 0;
+  /** Grows when {@link visible} may answer otherwise than before. */
+  pathVersion = 0;
 
   get(id: string): TurnNode | undefined {
     return this.nodes.get(id);
@@ -46,6 +48,7 @@ export class TurnTree {
     this.put({ ...turn, parent: this.head, place: this.nodes.size });
     this.head = turn.id;
     this.path.add(turn.id);
+    this.pathVersion += 1;
   }
 
   end(id: string, end: TurnEnd): void {
@@ -96,6 +99,7 @@ export class TurnTree {
   private findPath(): void {
     this.path = new Set();
     for (let id = this.head; id !== null; id = this.nodes.get(id)?.parent ?? null) this.path.add(id);
+    this.pathVersion += 1;
     this.version += 1;
   }
 

@@ -59,7 +59,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
       expect(await store.mark(key, 0)).toBeNull();
     });
 
-    test("refuses entries that do not follow the log", async () => {
+    test("[L1] refuses entries that do not follow the log", async () => {
       expect(await one(batch(key, 0, 1))).toBe("conflict");
       expect(await one(creation(key, 1, { after: 1, entries: entries(1, 1) }))).toBe("conflict");
       await commitAll(store, [creation(key, 3)]);

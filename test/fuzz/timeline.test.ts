@@ -36,6 +36,42 @@ test("[T2] [T5] messages and state are those of a stock client", async () => {
   );
 });
 
+test("[T3] what is read after some entries is what is there, in the array of before when nothing changed", () => {
+  const step = fc.record({ read: fc.boolean(), head: fc.option(fc.nat(9), { freq: 6 }) });
+  fc.assert(
+    fc.property(logs(40), fc.array(step, { minLength: 1 }), (entries, steps) => {
+      const timeline = new Timeline();
+      let [list, slots] = [timeline.list, timeline.slots];
+      entries.forEach((entry, i) => {
+        const { read, head } = steps[i % steps.length] as (typeof steps)[number];
+        timeline.apply({ ...entry, seq: entry.seq * 2 });
+        const turns = [...timeline.turns.all()];
+        const turn = head === null ? undefined : turns[head % turns.length]?.id;
+        if (turn !== undefined)
+          timeline.apply({ kind: "head", seq: entry.seq * 2 + 1, at: entry.at, turn, why: "switch" });
+        if (!read) return;
+        const there = timeline.messages.slots.filter(({ turn }) => timeline.turns.visible(turn));
+        expectItems(timeline.slots, there, slots);
+        expectItems(
+          timeline.list,
+          there.map(({ message }) => message),
+          list,
+        );
+        [list, slots] = [timeline.list, timeline.slots];
+      });
+    }),
+    runs(300),
+  );
+});
+
+/** The very same items, and the old array when it has them already. */
+function expectItems(items: readonly unknown[], there: readonly unknown[], old: readonly unknown[]): void {
+  const same = (a: readonly unknown[]) =>
+    a.length === there.length && a.every((item, i) => item === there[i]);
+  expect(same(items)).toBe(true);
+  if (same(old)) expect(items).toBe(old);
+}
+
 test("[J4] a snapshot and the entries behind it give the whole, for every cut", () => {
   fc.assert(
     fc.property(logs(18), (entries) => {

@@ -11,6 +11,8 @@ export type ModuleSource = {
   /** Strings given as the first argument to `test`, `it` and `describe` and what hangs on them. */
   titles: string[];
   comments: string[];
+  /** What is declared and exported here, with the line, and whether a doc comment stands right before it. */
+  exports: { name: string; line: number; documented: boolean }[];
   /** Why the file could not be read; empty when it could. */
   errors: string[];
 };
@@ -28,10 +30,21 @@ export function readModule(path: string, text: string): ModuleSource {
     globals: new Map(),
     titles: [],
     comments: comments.map((comment) => comment.value),
+    exports: [],
     errors: errors.map((error) => error.message),
   };
   const lineOf = (at: number) => text.slice(0, at).split("\n").length;
   const declared = new Set<string>();
+  const docEnds = new Set(
+    comments.filter(({ type, value }) => type === "Block" && value.startsWith("*")).map(({ end }) => end),
+  );
+
+  const addExports = (node: Node) => {
+    const declaration = node.declaration as Node;
+    const documented = docEnds.has(text.slice(0, node.start).trimEnd().length);
+    for (const { id } of (declaration.declarations as Node[] | undefined) ?? [declaration])
+      for (const name of namesIn(id)) found.exports.push({ name, line: lineOf(node.start), documented });
+  };
 
   const addImport = (source: unknown, typeOnly: boolean) => {
     const specifier = textIn(source);
@@ -47,6 +60,7 @@ export function readModule(path: string, text: string): ModuleSource {
     if (node.type === "ExportAllDeclaration") addImport(node.source, node.exportKind === "type");
     if (node.type === "ExportNamedDeclaration" && node.source)
       addImport(node.source, node.exportKind === "type");
+    if (/^Export(Named|Default)Declaration$/.test(node.type) && node.declaration) addExports(node);
     if (node.type === "ImportExpression") addImport(node.source, false);
     if (node.type === "TSImportType") addImport(node.source, true);
     if (node.type === "TSExternalModuleReference") addImport(node.expression, false);

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { Acks } from "../../shared/protocol/acks.ts";
 import { CLOSES, REJECTS, RUN_ERRORS } from "../../shared/protocol/codes.ts";
 import { Entry } from "../../shared/protocol/entries.ts";
 import { DownFrame } from "../../shared/protocol/frames-down.ts";
@@ -32,6 +33,7 @@ const agreed = () => ({
   up: schemaOf(UpFrame),
   down: schemaOf(DownFrame),
   entry: schemaOf(Entry),
+  acks: Object.fromEntries(Object.entries(Acks).map(([request, schema]) => [request, schemaOf(schema)])),
   rejects: Object.fromEntries(Object.entries(REJECTS).map(([code, { retry }]) => [code, retry])),
   closes: Object.fromEntries(Object.entries(CLOSES).map(([code, { again }]) => [code, again])),
   runErrors: Object.keys(RUN_ERRORS),
@@ -43,7 +45,7 @@ test("the protocol is that of the last line of VERSIONS", () => {
   if (last.hash !== hash)
     expect.fail(
       [
-        "The schemas of frames or entries, or the codes, are not those of the last line of VERSIONS in shared/protocol/version.ts.",
+        "The schemas of frames, entries or acks, or the codes, are not those of the last line of VERSIONS in shared/protocol/version.ts.",
         "If this was not meant, undo it. If it was: when the version of the last line is released, add a line and raise PROTOCOL",
         "unless older peers get along with the change; before that, edit the last line. The new hash is",
         `  "${hash}"`,

@@ -26,6 +26,27 @@ test(`every rule that a test or a comment cites stands in ${PAGE}`, ({ skip }) =
   if (wrong.length > 0) expect.fail(wrong.join("\n"));
 });
 
+/** Rules that no test can prove, each with the reason. */
+const NOT_TESTABLE: Record<string, string> = {};
+
+test(`every rule of ${PAGE} is cited by the title of a test that proves it, or has a reason`, ({ skip }) => {
+  if (!existsSync(ROOT + PAGE)) skip(`there is no ${PAGE} yet`);
+  const cited = new Set(
+    sourcesUnder("test")
+      .filter((path) => !path.startsWith("test/rules/"))
+      .flatMap((path) => readModule(path, textOf(path)).titles.flatMap(citedIn)),
+  );
+  const given = new Set(givenBy(textOf(PAGE)));
+  const wrong: string[] = [];
+  for (const id of given)
+    if (!cited.has(id) && !NOT_TESTABLE[id])
+      wrong.push(`[${id}] stands in no test title: find the test that proves it, or write it`);
+  for (const id of Object.keys(NOT_TESTABLE))
+    if (cited.has(id) || !given.has(id))
+      wrong.push(`[${id}] has an exception in test/rules/rule-ids.test.ts and needs none`);
+  if (wrong.length > 0) expect.fail(wrong.join("\n"));
+});
+
 test(`no two rules of ${PAGE} share an id`, ({ skip }) => {
   if (!existsSync(ROOT + PAGE)) skip(`there is no ${PAGE} yet`);
   const given = givenBy(textOf(PAGE));

@@ -11,6 +11,7 @@ const PATHS = {
   stop: "M4.5 4.5h7v7h-7z",
 } as const;
 
+/** The name of one of the icons the app draws. */
 export type IconName = keyof typeof PATHS;
 
 /** A line drawing in the colour of the text around it; it says nothing to those who cannot see it. */

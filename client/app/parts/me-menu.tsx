@@ -5,6 +5,7 @@ import { words } from "../words.ts";
 import { PersonAvatar } from "./avatar.tsx";
 import { Menu } from "./menu.tsx";
 
+/** What the menu behind a person's own name can do. */
 export type MeActions = { onRename: () => void; onSomeoneElse: () => void; onMyself: () => void };
 
 /** Who this window is, and how to be somebody else in it. */

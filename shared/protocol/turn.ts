@@ -1,0 +1,26 @@
+import { z } from "zod";
+import { TokenUsageShape } from "./agui.ts";
+import { Author } from "./entries.ts";
+
+/** How a turn ended. `outcome` is AG-UI's, or `error` for RUN_ERROR. */
+export const TurnEnd = z.object({
+  outcome: z.enum(["success", "interrupt", "cancelled", "error"]),
+  code: z.string().optional(),
+  message: z.string().optional(),
+  at: z.number(),
+  usage: z.array(TokenUsageShape).optional(),
+  /** Who stopped it; absent where nobody did. */
+  by: Author.optional(),
+});
+export type TurnEnd = z.infer<typeof TurnEnd>;
+/** A turn as clients see it; messages point at it by index, so that attribution stays small. */
+export const Turn = z.object({
+  id: z.string(),
+  by: Author,
+  agent: z.string().optional(),
+  end: TurnEnd.optional(),
+});
+export type Turn = z.infer<typeof Turn>;
+/** [turn index, time in ms the message first entered the log] */
+export const Meta = z.tuple([z.number().int(), z.number()]);
+export type Meta = z.infer<typeof Meta>;

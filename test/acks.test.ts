@@ -1,0 +1,110 @@
+import { expect, test } from "vitest";
+import { Ack, Acks } from "../shared/protocol/index.ts";
+import { PuppetAgent } from "./kit/puppet-agent.ts";
+import { RawClient } from "./kit/raw-client.ts";
+import { openServer } from "./kit/server.ts";
+
+type Request = { type: keyof typeof Acks; [field: string]: unknown };
+
+const said = (id: string) => [{ id, role: "user", content: id }];
+
+test("[F4] [S1] every request is answered with the fields of its schema and no others", async () => {
+  const puppet = new PuppetAgent();
+  const server = await openServer({ agents: { puppet: puppet.run } });
+  const client = await RawClient.hello(server.url);
+  await client.join("t");
+  const seen = new Set<string>();
+  const ask = async (frame: Request) => {
+    const { type, ref, ...fields } = await client.ask({ thread: "t", ...frame });
+    expect({ type, ref }, JSON.stringify({ frame, fields })).toEqual({ type: "ack", ref: expect.anything() });
+    expect(Ack.parse({ type, ref, ...fields })).toEqual({ type, ref, ...fields });
+    // What a schema does not know, at any depth, would be missing in what it gives back.
+    expect((Acks[frame.type] as typeof Acks.submit).strict().parse(fields)).toEqual(fields);
+    seen.add(frame.type);
+    return fields as Record<string, unknown>;
+  };
+
+  await ask({ type: "ping" });
+  await ask({ type: "watch", watch: "w", query: {} });
+  const first = { type: "submit", inputId: "i1", messages: said("m1"), runId: "r1" } as const;
+  expect(await ask(first)).toEqual({
+    inputId: "i1",
+    status: "running",
+    runId: "r1",
+    seq: expect.any(Number),
+  });
+  expect(await ask(first)).toMatchObject({ inputId: "i1", duplicate: true });
+  (await puppet.next()).start({ type: "TEXT_MESSAGE_START", messageId: "a1", role: "assistant" });
+  await client.entry((entry) => entry.kind === "event" && entry.event.type === "TEXT_MESSAGE_START");
+  const waiting = await ask({ type: "submit", inputId: "i2", messages: said("m2") });
+  expect(waiting).toMatchObject({ status: "queued", place: 1, runId: expect.any(String) });
+  const note = await ask({ type: "submit", inputId: "n1", messages: said("m3"), start: false });
+  expect(note).toEqual({ inputId: "n1", status: "done", seq: expect.any(Number) });
+  expect(await ask({ type: "withdraw", key: "k1", inputId: "i2" })).toEqual({ seq: expect.any(Number) });
+  expect(await ask({ type: "withdraw", key: "k1", inputId: "i2" })).toMatchObject({ duplicate: true });
+  await ask({ type: "cancel", key: "k2", runId: "r1" });
+  await ask({ type: "update", key: "k3", title: "Launch" });
+  // The cancelled run's turn is on the page, so that its end, and who stopped it, are looked at too.
+  const page = await ask({ type: "earlier", before: "m3", limit: 1 });
+  expect(page).toMatchObject({ messages: [{ id: "a1" }], before: 1 });
+  const turn = (page.turns as { id: string }[]).find(({ id }) => id === "r1");
+  expect(turn).toMatchObject({ end: { outcome: "cancelled", by: { name: "Ana" } } });
+  await ask({ type: "unwatch", watch: "w" });
+  await ask({ type: "leave" });
+  expect([...seen].sort()).toEqual(Object.keys(Acks).sort());
+});
+
+test("[F4] each request gets one answer, a join among them, and none is left without", async () => {
+  const server = await openServer({ agents: {} });
+  const client = await RawClient.hello(server.url);
+  const note = (id: string) => ({
+    type: "submit",
+    thread: "t",
+    inputId: id,
+    messages: said(id),
+    start: false,
+  });
+  const requests = [
+    { type: "ping" },
+    note("too early"),
+    { type: "join", thread: "t", create: true },
+    { type: "join", thread: "nowhere" },
+    note("i"),
+    note("i"),
+    { ...note("i"), messages: said("another") },
+    { type: "cancel", thread: "t", key: "k", runId: "none" },
+    { type: "patch" },
+    { type: "dance" },
+    { type: "ping", ref: 7.5 },
+    { type: "leave", thread: "t" },
+    { type: "leave", thread: "t" },
+  ];
+  requests.slice(0, 4).forEach((frame, i) => void client.send({ ref: `q${i}`, ...frame }));
+  await client.next("snapshot");
+  requests.slice(4).forEach((frame, i) => void client.send({ ref: `q${i + 4}`, ...frame }));
+  // Some are answered with a commit and a ping at once: what was asked last may be answered first.
+  await client.find((frame) => frame.type === "reject" && frame.ref === "q7");
+  await client.ask({ type: "ping", ref: "end" });
+  const answers = client.frames.flatMap((frame) =>
+    frame.type === "ack" || frame.type === "reject" || frame.type === "joined"
+      ? [[frame.ref, frame.type === "reject" ? frame.code : frame.type]]
+      : [],
+  );
+  const known = answers.filter(([ref]) => ref !== "end");
+  expect(known).toHaveLength(requests.length);
+  expect(Object.fromEntries(known)).toEqual({
+    q0: "ack",
+    q1: "not_joined",
+    q2: "joined",
+    q3: "not_found",
+    q4: "ack",
+    q5: "ack",
+    q6: "conflict",
+    q7: "not_running",
+    q8: "not_supported",
+    q9: "bad_frame",
+    7.5: "ack",
+    q11: "ack",
+    q12: "ack",
+  });
+});
