@@ -4,6 +4,7 @@ import {
   ACK_KEPT_MS,
   type AckRow,
   type Batch,
+  type ChangeRow,
   type CommitResult,
   type EncodedEntry,
   type FoldMessage,
@@ -33,6 +34,10 @@ type Thread = {
   turns: Map<string, FoldTurn>;
   inputs: Map<string, InputRow>;
   acks: Map<string, AckRow>;
+  doc: Uint8Array[];
+  changes: ChangeRow[];
+  /** By agent. */
+  agents: Map<string, string>;
 };
 
 /** A store that lives and dies with the process: for tests and for servers that are thrown away. */
@@ -81,7 +86,8 @@ export function openMemory(): Store {
         createdAt: row.createdAt,
         fold: fold && { ...fold, messages: placed(thread.messages), turns: placed(thread.turns) },
         inputs: pending(thread),
-        doc: null,
+        doc: thread.doc.map((update) => update.slice()),
+        agents: [...thread.agents].map(([agent, json]) => ({ agent, json })),
       };
     },
     async mark(key, seq) {
@@ -107,6 +113,12 @@ export function openMemory(): Store {
         all.findIndex((message) => message.id === before),
       );
       return all.slice(Math.max(0, end - limit), end);
+    },
+    async changes(key, run) {
+      ensureOpen();
+      const all = find(key)?.changes ?? [];
+      const first = all.findIndex((change) => change.run === run);
+      return first < 0 ? [] : all.slice(first).map((change) => ({ ...change }));
     },
     async threads({ tenant, archived, text, limit, ids }) {
       ensureOpen();
@@ -162,13 +174,16 @@ function newThread({ key, create, mark, ownerEpoch }: Batch): Thread {
     turns: new Map(),
     inputs: new Map(),
     acks: new Map(),
+    doc: [],
+    changes: [],
+    agents: new Map(),
   };
 }
 
 /** Cannot fail: what could was refused by `judge`. Rows are copied, so that the caller may change its own. */
 function write(
   thread: Thread,
-  { mark, ownerEpoch, entries, fold, inputs = [], acks = [], info }: Batch,
+  { mark, ownerEpoch, entries, fold, inputs = [], acks = [], info, state }: Batch,
 ): void {
   thread.ownerEpoch = ownerEpoch;
   if (entries.length > 0) {
@@ -185,6 +200,12 @@ function write(
   }
   for (const input of inputs) thread.inputs.set(input.inputId, { ...input });
   for (const ack of acks) thread.acks.set(JSON.stringify([ack.user, ack.key]), { ...ack });
+  if (state) {
+    if (state.whole) thread.doc = [state.whole.slice()];
+    else thread.doc.push(...state.updates.map((update) => update.slice()));
+    thread.changes.push(...state.changes.map((change) => ({ ...change })));
+    for (const { agent, json } of state.agents) thread.agents.set(agent, json);
+  }
   if (info) {
     const { unfinished, ...listed } = info;
     const given = Object.entries(listed).filter(([, value]) => value !== undefined);

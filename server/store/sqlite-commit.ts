@@ -1,5 +1,6 @@
 import type { Database, Statement } from "better-sqlite3";
 import { explainSqlite, sqliteCode } from "./sqlite-error.ts";
+import { stateWriter } from "./sqlite-state.ts";
 import type { Batch, CommitResult, EncodedEntry, FoldChange, ThreadChange } from "./store.ts";
 import { judge, type Standing } from "./verdict.ts";
 
@@ -134,6 +135,7 @@ function batchWriter(db: Database): (batch: Batch, found: Found | undefined) => 
      DO UPDATE SET hash = excluded.hash, at = excluded.at, json = excluded.json`,
   );
   const putFold = foldWriter(db);
+  const putState = stateWriter(db);
   const putInfo = infoWriter(db);
 
   return (batch, found) => {
@@ -145,6 +147,7 @@ function batchWriter(db: Database): (batch: Batch, found: Found | undefined) => 
     for (const { inputId, status, json } of batch.inputs ?? []) putInput.run(id, inputId, status, json);
     for (const ack of batch.acks ?? []) putAck.run(id, ack.user, ack.key, ack.hash, ack.at, ack.json);
     if (batch.info) putInfo(id, batch.info);
+    if (batch.state) putState(id, (batch.entries.at(-1)?.seq ?? batch.after) as number, batch.state);
   };
 
   function addEntries(id: number, mark: string, entries: EncodedEntry[]): void {

@@ -2,9 +2,11 @@ import type { Database } from "better-sqlite3";
 import type { Entry } from "../../shared/protocol/index.ts";
 import { matches } from "./matches.ts";
 import { parseEntry } from "./parse-entry.ts";
+import { stateReader } from "./sqlite-state.ts";
 import {
   ACK_KEPT_MS,
   type AckRow,
+  type ChangeRow,
   type FoldMessage,
   type FoldTurn,
   type InputRow,
@@ -14,7 +16,7 @@ import {
   type ThreadsQuery,
 } from "./store.ts";
 
-type ThreadHead = Omit<Loaded, "seq" | "fold" | "inputs" | "doc"> & { id: number };
+type ThreadHead = Omit<Loaded, "seq" | "fold" | "inputs" | "doc" | "agents"> & { id: number };
 type ListedRow = Omit<ThreadRow, "archived" | "running" | "waiting"> &
   Record<"archived" | "running" | "waiting", 0 | 1>;
 type ListFilter = { tenant: string; archived: 0 | 1 | null; text: string | null; ids: string; limit: number };
@@ -81,6 +83,8 @@ export function sqliteReads(db: Database) {
     "SELECT tenant, thread FROM threads WHERE unfinished = 1 ORDER BY id",
   );
 
+  const state = stateReader(db);
+
   const head = (key: ThreadKey): ThreadHead | undefined => find.get(key.tenant, key.thread);
 
   return {
@@ -111,7 +115,8 @@ export function sqliteReads(db: Database) {
         ...(lastCommit.get(id) ?? { seq: 0, mark }),
         fold: fold ? { ...fold, messages: foldMessages.all(id), turns: foldTurns.all(id) } : null,
         inputs: pending.all(id),
-        doc: null,
+        doc: state.doc(id),
+        agents: state.agents(id),
       };
     },
 
@@ -135,6 +140,11 @@ export function sqliteReads(db: Database) {
       const thread = head(key);
       const end = thread && placeOf.get(thread.id, before);
       return end ? messagesBefore.all(thread.id, end.place, before, atMost(limit)).reverse() : [];
+    },
+
+    changes(key: ThreadKey, run: string): ChangeRow[] {
+      const thread = head(key);
+      return thread ? state.changes(thread.id, run) : [];
     },
 
     threads({ tenant, archived, text, limit, ids }: ThreadsQuery): ThreadRow[] {

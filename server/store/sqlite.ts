@@ -47,6 +47,7 @@ export async function openSqlite(path: string, options: SqliteOptions = {}): Pro
     ack: async (...of) => answer(db, () => reads.ack(...of)),
     input: async (...of) => answer(db, () => reads.input(...of)),
     messages: async (...of) => answer(db, () => reads.messages(...of)),
+    changes: async (...of) => answer(db, () => reads.changes(...of)),
     threads: async (...of) => answer(db, () => reads.threads(...of)),
     unfinished: async () => answer(db, reads.unfinished),
     async sweep(now) {

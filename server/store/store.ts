@@ -77,6 +77,23 @@ export type ThreadRow = {
   waiting: boolean;
 };
 
+/** What one entry changed of the shared state, with what takes it back; `run`: the one it belongs to. */
+export type ChangeRow = { seq: number; run: string | null; json: string };
+/** What is known of an agent in a thread. */
+export type AgentRow = { agent: string; json: string };
+
+/** What a turn does to the shared document and what belongs to it. */
+export type StateWrite = {
+  /** Yjs updates (v1), in order. */
+  updates: Uint8Array[];
+  /** All of the document, these updates included: takes the place of what is stored of it. */
+  whole?: Uint8Array;
+  /** By seq, of this turn's entries. */
+  changes: ChangeRow[];
+  /** Upserted by agent. */
+  agents: AgentRow[];
+};
+
 /** One room's turn: all of it is committed or none. */
 export type Batch = {
   key: ThreadKey;
@@ -94,6 +111,7 @@ export type Batch = {
   inputs?: InputRow[];
   acks?: AckRow[];
   info?: ThreadChange;
+  state?: StateWrite;
 };
 
 /**
@@ -115,7 +133,9 @@ export type Loaded = {
   fold: { seq: number; rest: string; messages: FoldMessage[]; turns: FoldTurn[] } | null;
   /** Inputs that are queued or running. */
   inputs: InputRow[];
-  doc: Uint8Array | null;
+  /** The shared document, as Yjs updates to be applied in order; none when there is no document. */
+  doc: Uint8Array[];
+  agents: AgentRow[];
 };
 
 /** Which threads a list has: those of one tenant that match everything given, at most `limit`. */
@@ -152,6 +172,8 @@ export interface Store {
   input(key: ThreadKey, inputId: string): Promise<InputRow | null>;
   /** Up to `limit` messages of the stored fold before the one named, oldest first; none when it has no such. */
   messages(key: ThreadKey, before: string, limit: number): Promise<FoldMessage[]>;
+  /** The changes of the state from the first one of a run on, in order; none when it made none. */
+  changes(key: ThreadKey, run: string): Promise<ChangeRow[]>;
   /** Newest first. */
   threads(query: ThreadsQuery): Promise<ThreadRow[]>;
   /** Threads that were left with runs under way or inputs queued. */

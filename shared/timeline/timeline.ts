@@ -1,4 +1,7 @@
 import { applyPatch } from "../json-crdt/patch.ts";
+import { replaceAt, valueAt } from "../json-crdt/place.ts";
+import { parsePointer } from "../json-crdt/pointer.ts";
+import { applyTextEdits } from "../json-crdt/text-edits.ts";
 import type {
   AGUIEvent,
   Entry,
@@ -99,6 +102,8 @@ export class Timeline {
         this.versions.tools += 1;
         return;
       }
+      case "text":
+        return this.editText(entry);
       case "head":
         this.turns.move(entry.turn);
         // Whoever does not hold the newest message that is shown now has nothing left to show.
@@ -173,6 +178,14 @@ export class Timeline {
   private dropAnswered(): void {
     for (const [id, interrupt] of this.interrupts) if (interrupt.answered) this.interrupts.delete(id);
     this.versions.interrupts += 1;
+  }
+
+  private editText({ path, edits }: EntryOf<"text">): void {
+    const tokens = parsePointer(path);
+    const text = valueAt(this.state, tokens);
+    if (typeof text !== "string") return;
+    this.state = replaceAt(this.state, tokens, applyTextEdits(text, edits));
+    this.versions.state += 1;
   }
 
   private patchState(patch: JsonPatch): void {

@@ -1,0 +1,243 @@
+import { type DiffOptions, diffJson } from "../../shared/json-crdt/diff.ts";
+import { type FineOp, fineDiff } from "../../shared/json-crdt/fine-patch.ts";
+import { movePatch } from "../../shared/json-crdt/moves.ts";
+import { applyPatch, jsonEqual } from "../../shared/json-crdt/patch.ts";
+import { valueAt } from "../../shared/json-crdt/place.ts";
+import { formatPointer } from "../../shared/json-crdt/pointer.ts";
+import type { TextPaths } from "../../shared/json-crdt/text-paths.ts";
+import type { Json, JsonPatch } from "../../shared/protocol/index.ts";
+import type { Hidden } from "./private-state.ts";
+
+/** Which state an agent's snapshots build on: what it was given, what it last emitted, or found out. */
+export type StateBase = "auto" | "input" | "own";
+
+/** What is known of an agent in a thread from its earlier runs; kept with the thread. */
+export type AgentMemory = {
+  /**
+   * The state it last emitted, without its private parts. Before it says anything in a run that does not resume,
+   * what it was given there: it is taken to keep that.
+   */
+  held?: Json;
+  /** The state it emitted last, where that is not the same. */
+  emitted?: Json;
+  /** What it was given last, where it has said nothing since: it may have taken that over in silence. */
+  given?: Json;
+  /** Top-level keys it has emitted, ever. */
+  keys: string[];
+  /** Its private parts. */
+  hidden: Hidden;
+};
+
+/** How a run began. */
+export type ViewStart = {
+  /** The state it was given, without its private parts. */
+  given: Json;
+  memory: AgentMemory;
+  /** It goes on behind an interrupt: agents with a memory of their own leave `input.state` out then. */
+  resumes: boolean;
+  base: StateBase;
+};
+
+/**
+ * Finds out what an agent means by the states it emits ([H6]). `input.state` holds what people did since its last
+ * run, but agents drop it when they resume, leave out keys they do not know, or first emit their checkpoint once
+ * more. What it emits is therefore compared with what it emitted last, and turned into a patch of what it ought
+ * to see: its replica.
+ */
+export class AgentView {
+  private readonly start: ViewStart;
+  private readonly texts: TextPaths;
+  private readonly diff: DiffOptions | undefined;
+  private readonly keys: Set<string>;
+  private held: Json | undefined;
+  private emitted: Json | undefined;
+  /** The state as the agent itself has it, where that is not its replica's. */
+  private own: Json | undefined;
+  /** Something it emitted holds what only `input.state` had. */
+  private hasMerged = false;
+  private hasSpoken = false;
+
+  constructor(start: ViewStart, texts: TextPaths, diff?: DiffOptions) {
+    this.start = start;
+    this.texts = texts;
+    this.diff = diff;
+    this.keys = new Set(start.memory.keys);
+    const { held, emitted } = start.memory;
+    this.held = start.resumes || start.base === "own" ? held : start.given;
+    this.emitted = emitted ?? held;
+  }
+
+  /** What to remember for the agent's next run, but for its private parts. */
+  get memory(): Omit<AgentMemory, "hidden"> {
+    const { held, emitted } = this;
+    const { given } = this.start;
+    return {
+      keys: [...this.keys],
+      ...(!this.hasSpoken && held !== given && { given }),
+      ...(held !== undefined && { held }),
+      ...(emitted !== undefined && emitted !== held && { emitted }),
+    };
+  }
+
+  /**
+   * A STATE_SNAPSHOT, without its private parts.
+   * @param view the state of the replica
+   * @returns the patch of the replica that it means
+   */
+  snapshot(snapshot: Json, view: Json): JsonPatch {
+    // What it says once more, before it has looked at what it was given, is not what it goes on from.
+    const repeats = !this.start.resumes && this.start.base !== "own" && this.isKnown(snapshot);
+    const patch = this.meaning(snapshot, view);
+    this.hasSpoken = true;
+    this.emitted = snapshot;
+    this.held = snapshot;
+    if (isMembers(snapshot)) for (const key of Object.keys(snapshot)) this.keys.add(key);
+    this.own = repeats || jsonEqual(applyPatch(view, patch), snapshot) ? undefined : snapshot;
+    return patch;
+  }
+
+  /** The state as the agent itself has it. @param view the state of its replica */
+  ownState(view: Json): Json {
+    return this.own ?? view;
+  }
+
+  /**
+   * A STATE_DELTA, without its private parts.
+   * @param view the state of the replica
+   * @returns the patch of the replica that it means: itself, unless the agent sees another state
+   * @throws PatchError when it does not apply to the state the agent has
+   */
+  delta(delta: JsonPatch, view: Json): JsonPatch {
+    const own = this.stateFor(delta, view);
+    this.own = own;
+    this.hasSpoken = true;
+    const next = applyPatch(own ?? view, delta);
+    const touched = delta.flatMap(({ path }) => path.split("/", 2)[1] ?? []);
+    for (const key of touched) this.keys.add(key.replaceAll("~1", "/").replaceAll("~0", "~"));
+    this.held = this.heldBy(delta, next);
+    this.emitted = this.held;
+    if (own === undefined) return delta;
+    this.own = next;
+    return this.carry(own, next, view);
+  }
+
+  /** The state an agent's delta is made for, where that is not its replica's: one that it applies to. */
+  private stateFor(delta: JsonPatch, view: Json): Json | undefined {
+    const { own, held } = this;
+    if (own !== undefined && applies(own, delta)) return own;
+    const hasKept = this.start.resumes && !this.hasMerged && held !== undefined && !applies(view, delta);
+    return hasKept && applies(held, delta) ? held : undefined;
+  }
+
+  /** What it has emitted with a delta: it may have changed its checkpoint, and not what it was given. */
+  private heldBy(delta: JsonPatch, next: Json): Json {
+    const { held } = this;
+    if (!this.start.resumes || this.hasMerged || held === undefined || !applies(held, delta)) return next;
+    return applyPatch(held, delta);
+  }
+
+  /** Whether it says what it has said, or was given, before. */
+  private isKnown(snapshot: Json): boolean {
+    if (jsonEqual(snapshot, this.emitted)) return true;
+    const { given } = this.start.memory;
+    return !this.hasSpoken && given !== undefined && jsonEqual(snapshot, given);
+  }
+
+  private meaning(snapshot: Json, view: Json): JsonPatch {
+    const { base, resumes } = this.start;
+    const { held } = this;
+    if (held === undefined || base === "input")
+      return diffJson(view, this.withUnknown(snapshot, view), this.diff);
+    // (a) It said the same once more.
+    if (this.isKnown(snapshot)) return [];
+    if (base === "auto" && !this.hasMerged) this.hasMerged = this.shows(snapshot, held);
+    // (c) What it changed since it spoke last, and nothing else.
+    if (base === "own" || (resumes && !this.hasMerged))
+      return this.carry(held, this.withUnknown(snapshot, held), view);
+    return diffJson(view, this.withUnknown(snapshot, view), this.diff);
+  }
+
+  /** (b) A top-level key that the agent never emitted is not its to remove. */
+  private withUnknown(snapshot: Json, view: Json): Json {
+    if (!isMembers(snapshot) || !isMembers(view)) return snapshot;
+    const kept = Object.keys(view).filter((key) => !Object.hasOwn(snapshot, key) && !this.keys.has(key));
+    if (kept.length === 0) return snapshot;
+    return { ...snapshot, ...Object.fromEntries(kept.map((key) => [key, view[key] as Json])) };
+  }
+
+  /** Whether a snapshot holds a value that people put into the state since the agent emitted it. */
+  private shows(snapshot: Json, held: Json): boolean {
+    return fineDiff(held, this.start.given, this.texts, this.diff).ops.some((op) => {
+      if (op.kind === "insert") {
+        const holder = op.path.slice(0, -1);
+        const [said, kept] = [valueAt(snapshot, holder), valueAt(held, holder)];
+        if (has(said, op.value) && !has(kept, op.value)) return true;
+        return this.showsOrder(holder, said, kept);
+      }
+      if (op.kind === "set") return jsonEqual(valueAt(snapshot, op.path), op.value);
+      if (op.kind === "text") return valueAt(snapshot, op.path) === valueAt(this.start.given, op.path);
+      return op.kind === "root" && jsonEqual(snapshot, op.value);
+    });
+  }
+
+  /** Whether a list stands in the order that people have given it. */
+  private showsOrder(path: readonly string[], said: Json | undefined, held: Json | undefined): boolean {
+    const lists = [valueAt(this.start.given, path), said, held].map(namesIn);
+    const [given, now, before] = lists.map((names) =>
+      JSON.stringify(names.filter((name) => lists.every((other) => other.includes(name)))),
+    );
+    return now === given && now !== before;
+  }
+
+  /** What leads from one state of the agent to its next, as a patch of a state that others have changed. */
+  private carry(from: Json, to: Json, view: Json): JsonPatch {
+    const carried: JsonPatch = [];
+    let [own, others] = [from, view];
+    for (const operation of diffJson(from, to, this.diff)) {
+      const over: FineOp[] = fineDiff(own, others, this.texts, this.diff).ops;
+      const moved = this.isLeft(operation, over) ? movePatch([operation], over, others) : null;
+      own = applyPatch(own, [operation]);
+      // What it names is gone, and stays so; or somebody edited what it removes, which stays too.
+      if (!moved || !applies(others, moved)) continue;
+      others = applyPatch(others, moved);
+      carried.push(...moved);
+    }
+    return carried;
+  }
+
+  /** Whether others have left alone what an operation takes away. */
+  private isLeft({ op, path }: JsonPatch[number], over: readonly FineOp[]): boolean {
+    return (
+      op !== "remove" || !over.some((one) => one.kind !== "root" && isWithin(formatPointer(one.path), path))
+    );
+  }
+}
+
+/** What tells the elements of a list apart. */
+function namesIn(list: Json | undefined): string[] {
+  if (!Array.isArray(list)) return [];
+  return list.map((item) =>
+    JSON.stringify((isMembers(item) && (item.id ?? item.key ?? item.uuid ?? item.name)) || item),
+  );
+}
+
+function has(list: Json | undefined, value: Json): boolean {
+  return Array.isArray(list) && list.some((item) => jsonEqual(item, value));
+}
+
+function isWithin(pointer: string, holder: string): boolean {
+  return `${pointer}/`.startsWith(`${holder}/`);
+}
+
+function applies(state: Json, patch: JsonPatch): boolean {
+  try {
+    applyPatch(state, patch);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isMembers(value: Json): value is { [key: string]: Json } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,326 @@
+import { checkState } from "../../shared/json-crdt/check.ts";
+import type { DiffOptions } from "../../shared/json-crdt/diff.ts";
+import { type FineOp, type FinePatch, finePatch } from "../../shared/json-crdt/fine-patch.ts";
+import { movePatch, toPatch } from "../../shared/json-crdt/moves.ts";
+import { applyPatch, PatchError } from "../../shared/json-crdt/patch.ts";
+import { valueAt } from "../../shared/json-crdt/place.ts";
+import { parsePointer } from "../../shared/json-crdt/pointer.ts";
+import type { TextPaths } from "../../shared/json-crdt/text-paths.ts";
+import type { StateChange } from "../../shared/json-crdt/y-read.ts";
+import type { AGUIEvent, Author, EntryOf, Json, JsonPatch } from "../../shared/protocol/index.ts";
+import { RunFailure } from "../run/failure.ts";
+import type { LogWriter } from "../run/ingest.ts";
+import { type AgentMemory, AgentView, type StateBase } from "./agent-view.ts";
+import { SharedDocument } from "./document.ts";
+import { Rejection } from "./port.ts";
+import { PrivateParts, withHidden } from "./private-state.ts";
+import { asFine, revertRun, type StateChangeRow, type StateOp, textOp } from "./state-changes.ts";
+
+/** How an agent's states are to be read. */
+export type StateOptions = {
+  /** Pointers to parts that are its own; default: what is known of agent frameworks. */
+  privateState?: readonly string[];
+  stateBase?: StateBase;
+};
+
+/** A run that writes the state. */
+export type StateRun = { slot: number; agent: string; view: AgentView; parts: PrivateParts };
+
+/** Changes kept in memory: how far behind a patch of a person may have been made. */
+const RECENT = 1_000;
+
+const NO_MEMORY: AgentMemory = { keys: [], hidden: {} };
+
+/**
+ * The state of a thread that people and agents change at once (DESIGN: the agent is a peer). Whatever changes it
+ * goes through here: it becomes one transaction of the document, and entries that say the same.
+ */
+export class SharedState {
+  readonly document: SharedDocument;
+  private readonly texts: TextPaths;
+  private readonly diff: DiffOptions | undefined;
+  private readonly memories: Map<string, AgentMemory>;
+  private readonly runs = new Map<string, StateRun>();
+  private recent: StateChangeRow[] = [];
+  private rows: StateChangeRow[] = [];
+  private readonly remembered = new Set<string>();
+  /** Agents with a run that begins: what they are given is stored before they are called. */
+  private readonly beginning = new Set<string>();
+  private readonly logged: () => Json;
+
+  /**
+   * @param state what the log says the state is
+   * @param stored the document as one update; made of the state when there is none
+   * @param memories what is known of agents from earlier runs, by id
+   */
+  constructor(
+    texts: TextPaths,
+    generation: number,
+    stored: Uint8Array | null,
+    state: () => Json,
+    memories: Iterable<readonly [string, AgentMemory]> = [],
+    diff?: DiffOptions,
+  ) {
+    this.texts = texts;
+    this.logged = state;
+    this.diff = diff;
+    this.memories = new Map(memories);
+    this.document = new SharedDocument(texts, generation, stored, state);
+    if (!stored) this.document.edit(finePatch({}, [{ op: "replace", path: "", value: state() }], texts).ops);
+  }
+
+  /**
+   * A run begins, and takes a replica of its own.
+   * @param resumes it goes on behind an interrupt
+   * @returns the state it is to be given; `null` when fifteen runs are under way
+   */
+  begin(run: string, agent: string, options: StateOptions, resumes: boolean): { input: Json } | null {
+    const slot = this.document.begin();
+    if (slot === null) return null;
+    const given = this.logged();
+    const memory = this.memories.get(agent) ?? NO_MEMORY;
+    const start = { given, memory, resumes, base: options.stateBase ?? "auto" };
+    const view = new AgentView(start, this.texts, this.diff);
+    const at = { slot, agent, view, parts: new PrivateParts(options.privateState) };
+    this.remember(at);
+    this.beginning.add(agent);
+    this.runs.set(run, at);
+    return { input: withHidden(given, memory.hidden) };
+  }
+
+  /** A run is over: what others did meanwhile reaches its replica. */
+  end(run: string): void {
+    const at = this.runs.get(run);
+    if (!at) return;
+    this.runs.delete(run);
+    this.document.end(at.slot);
+  }
+
+  /**
+   * Logs a STATE_SNAPSHOT or STATE_DELTA of a run, as one event that says what it changed, and edits of text
+   * fields behind it ([H10]).
+   * @param run the run that took the replica
+   * @param logged the run the event is logged under: a response may hold several
+   * @throws RunFailure when the state it makes may not stand
+   */
+  event(to: LogWriter, run: string, logged: string, event: AGUIEvent, maxBytes?: number): void {
+    const at = this.runs.get(run);
+    if (!at) throw new Error("the run has no replica");
+    const { snapshot, delta: _, ...rest } = event;
+    const isSnapshot = (event.type as string) === "STATE_SNAPSHOT";
+    const view = this.document.viewOf(at.slot);
+    const delta = event.delta as JsonPatch;
+    let meant: JsonPatch;
+    let fine: FinePatch;
+    try {
+      meant = isSnapshot ? this.fromSnapshot(at, snapshot as Json, view) : this.fromDelta(at, delta, view);
+      fine = finePatch(view, meant, this.texts, this.diff);
+    } catch (error) {
+      if (!(error instanceof PatchError)) throw error;
+      // [H12] It changes nothing, and the run goes on.
+      meant = [];
+      fine = { ops: [], after: view };
+    }
+    refuse(fine);
+    const parted = this.document.hasParted(at.slot);
+    const before = this.logged();
+    const change = this.document.editFrom(at.slot, fine);
+    const inWords = parted || fine.ops.some(({ kind }) => kind === "text");
+    const patch = inWords ? change.patch : isSnapshot ? toPatch(fine.ops) : meant;
+    const entry = {
+      kind: "event" as const,
+      run: logged,
+      event: { ...rest, type: "STATE_DELTA", delta: patch } as unknown as AGUIEvent,
+      ...(isSnapshot && { was: "STATE_SNAPSHOT" as const }),
+    };
+    to.log(entry, maxBytes);
+    const ops = parted ? finePatch(before, change.patch, this.texts, this.diff).ops : fine.ops;
+    this.keep(to, { run: logged }, ops, change.texts);
+    this.remember(at);
+  }
+
+  /**
+   * A person's patch ([H14]).
+   * @param base seq of the last entry the person's client had applied
+   * @returns the patch as it was applied
+   * @throws Rejection stale when what it names is gone, or the base is too old; bad_message when it does not
+   *   apply at all; too_big
+   */
+  patch(to: LogWriter, by: Author, patch: JsonPatch, base: number): JsonPatch {
+    const state = this.logged();
+    const moved = movePatch(patch, this.since(base, to), state);
+    if (!moved) throw stale();
+    const fine = this.refined(state, moved, base < to.timeline.seq);
+    const unfit = unfitness(fine);
+    if (unfit)
+      throw new Rejection(
+        unfit.big ? "too_big" : "bad_message",
+        `The patch cannot be applied: ${unfit.why}.`,
+      );
+    const change = this.document.edit(fine.ops, by);
+    const said = fine.ops.some(({ kind }) => kind === "text") ? change.patch : moved;
+    this.logChange(to, { run: null, by, via: "patch" }, said, fine.ops, change.texts);
+    return moved;
+  }
+
+  /**
+   * Takes in what a Yjs peer did; the update must have been checked.
+   * @returns whether it changed the state
+   */
+  merge(to: LogWriter, by: Author, update: Uint8Array, via: "doc" | "door"): boolean {
+    const before = this.logged();
+    const change = this.document.merge(update, by);
+    if (change.patch.length + change.texts.length === 0) return false;
+    const { ops } = finePatch(before, change.patch, this.texts, this.diff);
+    this.logChange(to, { run: null, by, via }, change.patch, ops, change.texts);
+    return true;
+  }
+
+  /**
+   * Takes back what a run did to the state, where others have left it alone ([H9]).
+   * @param rows the stored changes from the run's first one on
+   * @returns pointers of what was left
+   */
+  revert(to: LogWriter, by: Author, run: string, rows: readonly StateChangeRow[]): string[] {
+    const last = rows.at(-1)?.seq ?? 0;
+    const all = [...rows, ...this.recent.filter(({ seq }) => seq > last)];
+    const { ops, skipped } = revertRun(all, run, this.logged());
+    const change = this.document.edit(ops, by);
+    const source = { run: null, by, via: "revert" as const, reverts: run };
+    this.logChange(to, source, change.patch, ops, change.texts);
+    return skipped;
+  }
+
+  /**
+   * What is to be stored with the next commit, since this was last called.
+   * @param all what is known of agents whose run is under way too: it may be as large as the state
+   */
+  take(all: boolean): { updates: Uint8Array[]; rows: StateChangeRow[]; memories: [string, AgentMemory][] } {
+    const { rows } = this;
+    this.rows = [];
+    const busy = new Set([...this.runs.values()].map(({ agent }) => agent));
+    const memories: [string, AgentMemory][] = [];
+    for (const agent of this.remembered) {
+      if (!all && busy.has(agent) && !this.beginning.has(agent)) continue;
+      this.beginning.delete(agent);
+      this.remembered.delete(agent);
+      memories.push([agent, this.memories.get(agent) as AgentMemory]);
+    }
+    return { updates: this.document.takeUpdates(), rows, memories };
+  }
+
+  /** Hands over what a run's agent sees, and what its replica holds: for tests, where both are to be equal. */
+  checkRun(run: string, look: (view: Json, replica: Json) => void): void {
+    const { slot } = this.runs.get(run) ?? {};
+    if (slot !== undefined) look(this.document.viewOf(slot), this.document.replicaState(slot));
+  }
+
+  private fromSnapshot(at: StateRun, snapshot: Json, view: Json): JsonPatch {
+    const { shown, hidden } = at.parts.split(snapshot, this.memoryOf(at).hidden);
+    this.memories.set(at.agent, { ...this.memoryOf(at), hidden });
+    return at.view.snapshot(shown, view);
+  }
+
+  private fromDelta(at: StateRun, delta: JsonPatch, view: Json): JsonPatch {
+    if (!at.parts.concerns(delta)) return at.view.delta(delta, view);
+    const memory = this.memoryOf(at);
+    const own = at.view.ownState(view);
+    const { shown, hidden } = at.parts.split(
+      applyPatch(withHidden(own, memory.hidden), delta),
+      memory.hidden,
+    );
+    this.memories.set(at.agent, { ...memory, hidden });
+    return at.view.delta(
+      toPatch(finePatch(own, [{ op: "replace", path: "", value: shown }], NO_TEXTS, this.diff).ops),
+      view,
+    );
+  }
+
+  private memoryOf({ agent }: StateRun): AgentMemory {
+    return this.memories.get(agent) ?? NO_MEMORY;
+  }
+
+  private remember(at: StateRun): void {
+    this.memories.set(at.agent, { ...at.view.memory, hidden: this.memoryOf(at).hidden });
+    this.remembered.add(at.agent);
+  }
+
+  private refined(state: Json, patch: JsonPatch, isMoved: boolean): FinePatch {
+    try {
+      return finePatch(state, patch, this.texts, this.diff);
+    } catch (error) {
+      if (!(error instanceof PatchError)) throw error;
+      if (isMoved) throw stale();
+      throw new Rejection("bad_message", `The patch does not apply: ${error.message}.`);
+    }
+  }
+
+  /** The changes behind a seq, as far as they are kept. */
+  private since(base: number, to: LogWriter): FineOp[] {
+    const oldest = this.recent[0]?.seq ?? to.timeline.seq + 1;
+    if (this.recent.length >= RECENT && base < oldest - 1) throw stale();
+    return this.recent.filter(({ seq }) => seq > base).flatMap(({ ops }) => ops.map(asFine));
+  }
+
+  private logChange(
+    to: LogWriter,
+    source: Pick<EntryOf<"state">, "run" | "via" | "reverts"> & { by: Author },
+    patch: JsonPatch,
+    ops: readonly FineOp[],
+    texts: StateChange["texts"],
+  ): void {
+    if (patch.length > 0 || texts.length === 0 || source.reverts !== undefined)
+      to.log({ kind: "state", patch, ...source });
+    this.keep(to, source, ops, texts);
+  }
+
+  /** Logs edits of text fields, and keeps what takes each change back. */
+  private keep(
+    to: LogWriter,
+    { run, by, reverts }: { run: string | null; by?: Author; reverts?: string },
+    ops: readonly FineOp[],
+    texts: StateChange["texts"],
+  ): void {
+    const plain = ops.filter((op): op is FineOp & StateOp => op.kind !== "text");
+    const back = reverts === undefined ? {} : { reverts };
+    if (plain.length > 0 || reverts !== undefined)
+      this.row({ seq: to.timeline.seq, run, ops: plain, ...back });
+    for (const { path, edits } of texts) {
+      const tokens = parsePointer(path);
+      const text = String(valueAt(this.logged(), tokens));
+      to.log({ kind: "text", run, path, edits, ...(by && { by }) });
+      this.row({ seq: to.timeline.seq, run, ops: [textOp(tokens, edits, text)], ...back });
+    }
+  }
+
+  private row(row: StateChangeRow): void {
+    this.rows.push(row);
+    this.recent.push(row);
+    if (this.recent.length > RECENT * 2) this.recent = this.recent.slice(-RECENT);
+  }
+}
+
+const NO_TEXTS: TextPaths = { matches: () => false, mayLie: () => false };
+
+function stale(): Rejection {
+  return new Rejection(
+    "stale",
+    "What this changes has been removed meanwhile. Look at the state and try again.",
+  );
+}
+
+/** What keeps a change out of the state; `null` when nothing does. */
+function unfitness({ ops, after }: FinePatch): { why: string; big: boolean } | null {
+  if (ops.length === 0) return null;
+  const why = checkState(after);
+  return why === null ? null : { why, big: /larger|more than|characters|values/.test(why) };
+}
+
+function refuse(fine: FinePatch): void {
+  const unfit = unfitness(fine);
+  if (unfit)
+    throw new RunFailure(
+      unfit.big ? "AGENT_TOO_BIG" : "AGENT_INVALID",
+      `The agent's state cannot be kept: ${unfit.why}.`,
+    );
+}
