@@ -150,6 +150,26 @@ describe("[B4] heartbeat", () => {
   });
 });
 
+describe("[B4] pings behind what a slow reader has not read yet", () => {
+  test("cut nobody who takes some of it", async () => {
+    const gateway = new TestGateway();
+    const ana = await gateway.enter("Ana", "t");
+    const bo = await gateway.enter("Bo", "t");
+    await ana.read();
+    for (let i = 0; i < 200; i += 1) ana.say({ type: "ping", ref: i });
+    await settled();
+    for (let s = 0; s < 200; s += 1) {
+      await gateway.wait(1_000, 500);
+      if (s < 120) ana.pair.flushDown(1);
+      if (s % 20 === 0) await bo.read();
+      if (s === 120) expect(ana.closed).toBeNull();
+    }
+    // It stopped reading, and then it is cut as others are.
+    expect(ana.closed).toEqual({ code: ABNORMAL });
+    expect(bo.closed).toBeNull();
+  });
+});
+
 describe("[F8] a second socket of one client", () => {
   test("closes the older one with 4409; the older one's late end does not touch the new one", async () => {
     const gateway = new TestGateway();

@@ -137,6 +137,8 @@ export class Connection implements OutboxOwner, MembershipHost {
   /** Called every `pingMs`. */
   heartbeat(): void {
     if (this.state === "closed") return;
+    // A ping arrives behind what was sent before it: who still reads that is alive.
+    if (this.outbox.takes()) this.missedPings = 0;
     if (this.missedPings >= 2) {
       // The peer will not answer a close frame either.
       this.closed();
