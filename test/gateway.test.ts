@@ -438,6 +438,49 @@ describe("joining", () => {
     expect(ana.entries.length).toBeGreaterThan(0);
   });
 
+  test.each([
+    ["again", false],
+    ["leaves and joins again", true],
+  ])("[J7] [W1] who joins and, wherever that has come to, %s, is there for others", async (_how, leaves) => {
+    for (let ticks = 0; ticks < 30; ticks += 1) {
+      const gateway = new TestGateway({}, { idleMs: 1_000 });
+      const bo = await gateway.enter("Bo", "t");
+      const ana = await gateway.enter("Ana");
+      ana.say({ type: "join", ref: 1, thread: "t" });
+      for (let i = 0; i < ticks; i += 1) await Promise.resolve();
+      if (leaves) ana.say({ type: "leave", ref: 2, thread: "t" });
+      ana.say({ type: "join", ref: 3, thread: "t" });
+      await ana.read();
+      expect(ana.answer(3)).toMatchObject({ type: "joined" });
+      ana.say({ type: "presence", thread: "t", data: { typing: true } });
+      await gateway.wait(200);
+      await bo.read();
+      const told = bo.of("people").flatMap(({ join = [], update = [] }) => [...join, ...update]);
+      expect(told.at(-1), `after ${ticks}`).toMatchObject({ client: "client-ana", data: { typing: true } });
+      // And gone when it goes, so that nobody is counted for ever.
+      ana.pair.cut();
+      await gateway.wait(200);
+      await bo.read();
+      expect(bo.of("people").at(-1)).toMatchObject({ leave: ["client-ana"] });
+    }
+  });
+
+  test("[J7] a second join that is left takes out whoever the first one brought in", async () => {
+    for (let ticks = 0; ticks < 30; ticks += 1) {
+      const gateway = new TestGateway();
+      const bo = await gateway.enter("Bo", "t");
+      const ana = await gateway.enter("Ana");
+      ana.say({ type: "join", ref: 1, thread: "t" });
+      for (let i = 0; i < ticks; i += 1) await Promise.resolve();
+      ana.say({ type: "join", ref: 2, thread: "t" });
+      ana.say({ type: "leave", ref: 3, thread: "t" });
+      await ana.read();
+      const cy = await gateway.enter("Cy", "t");
+      expect(cy.of("people")[0]?.all?.map(({ client }) => client)).toEqual(["client-bo", "client-cy"]);
+      expect(bo.closed).toBeNull();
+    }
+  });
+
   test("[F5] requests sent right behind a join wait for it, in their order", async () => {
     const gateway = new TestGateway();
     const ana = await gateway.enter("Ana");

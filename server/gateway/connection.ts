@@ -90,6 +90,11 @@ export class Connection implements OutboxOwner, MembershipHost {
     this.host.watch(this);
   }
 
+  replaced(member: Membership): boolean {
+    const now = this.session?.members.get(member.key.thread);
+    return now !== undefined && now !== member;
+  }
+
   /** A thread cannot be served here any more: the client comes back, and finds it elsewhere. */
   lost(reason: string): void {
     this.close(4001, reason, 1_000);
