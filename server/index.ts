@@ -10,7 +10,7 @@ import { echoAgent } from "./agents/echo.ts";
 import { AgentRegistry } from "./agents/registry.ts";
 import type { Authenticate } from "./auth/authenticator.ts";
 import { guests, newJoinCode } from "./auth/guests.ts";
-import { isLoopback } from "./auth/loopback.ts";
+import { isLoopback, isLoopbackUrl } from "./auth/loopback.ts";
 import { type Config, ConfigError, parseConfig } from "./config.ts";
 import { Gateway } from "./gateway/gateway.ts";
 import { buildHttp } from "./gateway/http.ts";
@@ -74,10 +74,12 @@ export async function createServer(options: ServerOptions = {}): Promise<Cothrea
   } = options;
   const config = parseConfig({ ...rest, ...(typeof where === "string" && { store: where }) });
   const host = config.share && config.host === "127.0.0.1" ? "0.0.0.0" : config.host;
-  const open = !isLoopback(host) && !config.share && !config.insecure && !authenticate && !mounted;
-  if (open)
+  const proxied = config.publicUrl !== undefined && !isLoopbackUrl(config.publicUrl);
+  // Where a mounted server listens is its owner's business; by publicUrl it is said of that one too.
+  const outside = proxied ? `publicUrl ${config.publicUrl}` : `host ${host}`;
+  if ((proxied || (!isLoopback(host) && !mounted)) && !config.share && !config.insecure && !authenticate)
     throw new ConfigError(
-      `host ${host} can be reached from outside, and nobody has to sign in. Use share, give authenticate, or set insecure.`,
+      `${outside} can be reached from outside, and nobody has to sign in. Use share, give authenticate, or set insecure.`,
     );
   const log = logger ?? pino({ level: config.logLevel, base: null });
   const joinCode = config.share ? newJoinCode() : undefined;
@@ -106,7 +108,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Cothrea
     rooms,
     clock: systemClock,
     limits: bounds,
-    authenticate: authenticate ?? guests(joinCode, config.insecure),
+    authenticate: authenticate ?? guests(joinCode, config.insecure, proxied),
     origins: {
       cors: config.cors,
       host: mounted ? "0.0.0.0" : host,
