@@ -118,19 +118,6 @@ export async function createServer(options: ServerOptions = {}): Promise<Cothrea
     log: (what, details) => log.debug(details, what),
   });
   let stopping = false;
-  const { server, http, detach } = await buildHttp({
-    ...(mounted && { server: mounted }),
-    basePath: config.basePath,
-    app: app ? fileURLToPath(new URL("../app", import.meta.url)) : null,
-    info,
-    ready: async () => {
-      if (stopping) return "The server is stopping.";
-      return store.unfinished().then(
-        () => null,
-        () => "The store cannot be read.",
-      );
-    },
-  });
   const door = `${config.basePath}/v1/ws`;
   const onUpgrade = (
     request: Parameters<Gateway["upgrade"]>[0],
@@ -143,16 +130,39 @@ export async function createServer(options: ServerOptions = {}): Promise<Cothrea
     socket.on("error", () => {});
     socket.end("HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
   };
-  server.on("upgrade", onUpgrade);
+  let built: Awaited<ReturnType<typeof buildHttp>> | undefined;
+  /** Lets go of the HTTP side; a server of somebody else goes on without us. */
+  const closeHttp = async () => {
+    built?.server.off("upgrade", onUpgrade);
+    if (mounted) built?.detach();
+    else await built?.http.close();
+  };
   try {
+    built = await buildHttp({
+      ...(mounted && { server: mounted }),
+      basePath: config.basePath,
+      app: app ? fileURLToPath(new URL("../app", import.meta.url)) : null,
+      info,
+      ready: async () => {
+        if (stopping) return "The server is stopping.";
+        return store.unfinished().then(
+          () => null,
+          () => "The store cannot be read.",
+        );
+      },
+    });
+    built.server.on("upgrade", onUpgrade);
     await rooms.boot();
-    if (!mounted) await listen(server, config.port, host);
+    if (!mounted) await listen(built.server, config.port, host);
   } catch (error) {
-    await http.close();
+    gateway.close();
+    gateway.terminate();
+    await closeHttp();
     await rooms.close();
     if (typeof where !== "object") await store.close();
     throw error;
   }
+  const { server } = built;
   const url = `${addressOf(server, host)}${config.basePath}`;
   const sweep = setInterval(() => void store.sweep(Date.now()).catch(() => {}), 3_600_000);
   sweep.unref();
@@ -168,11 +178,8 @@ export async function createServer(options: ServerOptions = {}): Promise<Cothrea
     while (rooms.running && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 20));
     await rooms.close();
     gateway.terminate();
-    if (mounted) detach();
-    else {
-      server.closeAllConnections();
-      await http.close();
-    }
+    if (!mounted) server.closeAllConnections();
+    await closeHttp();
     if (typeof where !== "object") await store.close();
   };
   return {
