@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
 import { type RawData, WebSocket } from "ws";
+import { byteSize } from "../../shared/byte-size.ts";
 import type { Connection } from "./connection.ts";
 import type { ServerSocket } from "./server-socket.ts";
 
@@ -12,7 +13,7 @@ export interface WireSocketHost {
 }
 
 /** Largest piece of a message that is handed to Node at once, in bytes. */
-export const SLICE = 64 * 1024;
+const SLICE = 64 * 1024;
 /** Time that what waits has to be read after the connection was closed, ms; `ws` gives as much. */
 const CLOSE_MS = 30_000;
 
@@ -65,7 +66,7 @@ export class WireSocket extends WebSocket implements ServerSocket {
     else if (!connection || !host || code === undefined || reason !== undefined) {
       this.drop();
       super.close(code, reason);
-    } else if (code === 1009) connection.close(4413, `A frame may have ${host.frameLimit} bytes.`);
+    } else if (code === 1009) connection.close(4413, `A frame may have ${byteSize(host.frameLimit)}.`);
     else connection.close(4402, "That was not WebSocket: a frame is damaged, or its text is not UTF-8.");
   }
 
