@@ -2,7 +2,14 @@ import { type Clock, systemClock } from "../shared/clock.ts";
 import type { DownFrame, DownFrameOf, ThreadQuery, User } from "../shared/protocol/index.ts";
 import { PROTOCOL } from "../shared/protocol/version.ts";
 import { BACKOFF, type Backoff } from "./backoff.ts";
-import { type ConnectionState, createConnection, type Hello } from "./connection.ts";
+import {
+  type ConnectionState,
+  createConnection,
+  DEAD_DOWNLOADING_MS,
+  DEAD_MS,
+  DEAD_RESTORING_MS,
+  type Hello,
+} from "./connection.ts";
 import type { CothreadError } from "./cothread-error.ts";
 import { createEmitter } from "./emitter.ts";
 import { environment } from "./environment.ts";
@@ -169,7 +176,11 @@ export function createClient(options: ClientOptions = {}): Client {
     clock,
     random,
     backoff,
-    restoring: () => [...threads.values()].some((thread) => thread.restoring()),
+    deadMs() {
+      const phases = [...threads.values()].map(({ phase }) => phase());
+      if (phases.some((phase) => phase === "snapshot" || phase === "replay")) return DEAD_DOWNLOADING_MS;
+      return phases.includes("asked") ? DEAD_RESTORING_MS : DEAD_MS;
+    },
     onWelcome(frame) {
       welcomed = frame;
       changed();

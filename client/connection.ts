@@ -32,8 +32,18 @@ export type ConnectionState = {
 export const QUIET_MS = 30_000;
 /** Time the server has to give it, ms. */
 export const DEAD_MS = 10_000;
-/** The same while a snapshot is on its way, which may be large and shows no progress, ms. */
+/** The same while a thread waits for the answer to its join, ms. */
 export const DEAD_RESTORING_MS = 60_000;
+/**
+ * The same once its answer is there, ms. What comes behind it may be large, and a WebSocket shows nothing of a
+ * frame before all of it has come: a slow line looks like a dead one.
+ */
+export const DEAD_DOWNLOADING_MS = 180_000;
+/**
+ * How many times as long these waits may become. Who gives up too early begins the same download again, so
+ * each wait that was for nothing doubles the next one, until everything that was asked for has come.
+ */
+export const PATIENCE = 8;
 /** Time from dialling to `welcome`, ms. */
 export const WELCOME_MS = 15_000;
 /** A connection that lived this long was a good one: the next wait is a short one again, ms. */
@@ -64,8 +74,8 @@ export interface ConnectionOptions {
   clock: Clock;
   random: () => number;
   backoff: Backoff;
-  /** Whether a thread waits for its snapshot. */
-  restoring(): boolean;
+  /** {@link DEAD_MS}, or one of the others when threads wait for something. */
+  deadMs(): number;
   onWelcome(frame: DownFrameOf<"welcome">): void;
   /** Every frame but `welcome` and `bye`. */
   onFrame(frame: DownFrame): void;
@@ -102,6 +112,8 @@ export function createConnection(options: ConnectionOptions): Connection {
   let liveSince = 0;
   let heardAt = 0;
   let pingedAt = 0;
+  /** See {@link PATIENCE}. */
+  let patience = 1;
   /** A sign of life is asked for and has not come. */
   let asking = false;
   /** The server asked to be left alone until then. */
@@ -174,10 +186,12 @@ export function createConnection(options: ConnectionOptions): Connection {
   /** Looks after a while whether anything was heard; asks when not, and gives up when that helps nothing. */
   const heartbeat = () => {
     const since = clock.now() - (asking ? pingedAt : heardAt);
-    const left = (asking ? (options.restoring() ? DEAD_RESTORING_MS : DEAD_MS) : QUIET_MS) - since;
+    const left = (asking ? options.deadMs() * patience : QUIET_MS) - since;
     if (left > 0) timer.set(left, heartbeat);
-    else if (asking) down(HEARTBEAT, "The server has fallen silent.");
-    else ping();
+    else if (asking) {
+      patience = Math.min(patience * 2, PATIENCE);
+      down(HEARTBEAT, "The server has fallen silent.");
+    } else ping();
   };
 
   const welcome = (frame: DownFrameOf<"welcome">) => {
@@ -196,8 +210,10 @@ export function createConnection(options: ConnectionOptions): Connection {
     try {
       const frame: DownFrame = JSON.parse(data);
       if (frame.type === "bye") down(frame.code, frame.reason, frame.retryAfterMs);
-      else if (isLive()) options.onFrame(frame);
-      else if (frame.type === "welcome") welcome(frame);
+      else if (isLive()) {
+        options.onFrame(frame);
+        if (options.deadMs() === DEAD_MS) patience = 1;
+      } else if (frame.type === "welcome") welcome(frame);
       else fault(frame.type === "reject" ? frame.message : "The server did not begin with a welcome.");
     } catch (error) {
       fault(`The server sent a frame that cannot be read: ${sentence(error)}.`);

@@ -75,7 +75,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   let size = 0;
   let ended: CothreadError | undefined;
 
-  const pump = (lane: Lane) => {
+  const pump = (lane: Lane): void => {
     const item = lane.items[0];
     if (!item || lane.busy || lane.wait.running || !ready(lane.thread, lane.type)) return;
     if (bytesOver(item.body, limit())) {
@@ -99,8 +99,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
 
   const settle = (lane: Lane, item: OutboxItem, answer: Answer) => {
     const at = lane.items.indexOf(item);
-    // Ended by `fail` in the meantime.
-    if (at < 0) return;
+    // Ended by `fail` in the meantime; what was added since has waited for this answer.
+    if (at < 0) return pump(lane);
     lane.items.splice(at, 1);
     if (at === 0) lane.wait.clear();
     count(-1);

@@ -81,6 +81,7 @@ export function createThreadCore(id: string, host: ThreadHost): ThreadCore {
       const { create = true, history = host.history } = core.options;
       requests.ask(JSON.stringify({ ...frame, create, history }), answered);
     },
+    requests,
     changed: () => changed(),
     joined() {
       presence.joined();
@@ -188,7 +189,7 @@ export function createThreadCore(id: string, host: ThreadHost): ThreadCore {
       end();
     },
     joined: () => sync.joined,
-    restoring: () => sync.phase === "asked" || sync.phase === "snapshot" || sync.phase === "replay",
+    phase: () => sync.phase,
   };
   const held = createHeld(
     clock,

@@ -4,6 +4,7 @@ import type { Backoff } from "./backoff.ts";
 import type { ConnectionState } from "./connection.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Requests } from "./requests.ts";
+import type { Phase } from "./thread-sync.ts";
 
 /** What `update` can change. */
 export type ThreadUpdate = Pick<UpFrameOf<"update">, "title" | "archived" | "settings" | "members">;
@@ -25,8 +26,8 @@ export interface ThreadControl {
   close(): void;
   /** Whether changes may be sent. */
   joined(): boolean;
-  /** Whether a snapshot or missed entries are on their way. */
-  restoring(): boolean;
+  /** How far its join has come. */
+  phase(): Phase;
 }
 
 /** What a thread needs from its client. */

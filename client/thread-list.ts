@@ -7,7 +7,7 @@ import { makeId } from "./identity.ts";
 import { withSnapshotFields } from "./snapshot-fields.ts";
 import type { ThreadHost } from "./thread-host.ts";
 import { statusOf, type ThreadStatus } from "./thread-status.ts";
-import { JOIN_ATTEMPTS, JOIN_MS } from "./thread-sync.ts";
+import { JOIN_ATTEMPTS, whenLate } from "./thread-sync.ts";
 import { createTimer } from "./timer.ts";
 
 /** What a list shows at one moment. */
@@ -104,8 +104,11 @@ export function createThreadList(query: ThreadQuery, host: ThreadListHost): Thre
     fresh = true;
     failure = undefined;
     become("asked");
-    timer.set(JOIN_MS, () =>
-      refused(new CothreadError("timeout", "The server did not send the list in time.", true)),
+    whenLate(
+      timer,
+      requests,
+      () => mine === watch && phase === "asked",
+      () => refused(new CothreadError("timeout", "The server did not send the list in time.", true)),
     );
     requests.ask(JSON.stringify({ type: "watch", watch, query }), (answer) => {
       if (!answer.ok && mine === watch && answer.error.code !== "offline") refused(answer.error);

@@ -4,8 +4,8 @@ import { fromSnapshot } from "../shared/timeline/snapshot.ts";
 import type { Timeline } from "../shared/timeline/timeline.ts";
 import { type Backoff, backoffMs } from "./backoff.ts";
 import { CothreadError } from "./cothread-error.ts";
-import type { Answer } from "./requests.ts";
-import { createTimer } from "./timer.ts";
+import type { Answer, Requests } from "./requests.ts";
+import { createTimer, type Timer } from "./timer.ts";
 
 /**
  * - `out`: not joined
@@ -21,8 +21,22 @@ export type Phase = "out" | "asked" | "snapshot" | "replay" | "live" | "failed";
 export const JOIN_ATTEMPTS = 8;
 /** From this one on the client no longer trusts its cursor and asks for a snapshot. */
 const DISTRUST = 3;
-/** Time from a join to everything that was missed, ms. */
+/** Time the server has for the answer to a join, and again for what comes behind it; see {@link whenLate}, ms. */
 export const JOIN_MS = 60_000;
+
+/**
+ * Calls `late` when something is not there after {@link JOIN_MS}. Nothing is seen of a frame that is under way,
+ * and to ask anew would only begin a large download again: so time counts half at first, and goes on when the
+ * server has answered something else, which comes behind what it sent before.
+ * @param waits whether it is still waited for
+ */
+export function whenLate(timer: Timer, requests: Requests, waits: () => boolean, late: () => void): void {
+  timer.set(JOIN_MS / 2, () =>
+    requests.ask('{"type":"ping"}', ({ ok }) => {
+      if (ok && waits()) timer.set(JOIN_MS / 2, late);
+    }),
+  );
+}
 
 type Joined = Omit<DownFrameOf<"joined">, "type" | "ref">;
 
@@ -39,6 +53,7 @@ export interface ThreadSyncOptions {
   backoff: Backoff;
   /** Sends a join; see `Requests.ask`. */
   ask(frame: JoinFrame, answered: (answer: Answer) => void): void;
+  requests: Requests;
   /** Phase, error or content changed. */
   changed(): void;
   joined(): void;
@@ -84,7 +99,7 @@ export function createThreadSync(options: ThreadSyncOptions): ThreadSync {
   let epoch: string | undefined;
   let role: Role | undefined;
   let error: CothreadError | undefined;
-  /** Tells the present join from older ones. */
+  /** Tells what is waited for now from what was before. */
   let turn = 0;
   /** Joins in a row that led to nothing. */
   let trouble = 0;
@@ -112,10 +127,8 @@ export function createThreadSync(options: ThreadSyncOptions): ThreadSync {
 
   const ask = () => {
     stop("asked");
+    watch();
     const mine = turn;
-    timer.set(JOIN_MS, () =>
-      again(new CothreadError("timeout", "The server did not send the thread in time.", true)),
-    );
     options.ask({ type: "join", thread, ...held() }, (answer) => {
       if (mine !== turn) return;
       if (answer.ok) onJoined(answer.fields as Joined);
@@ -124,6 +137,17 @@ export function createThreadSync(options: ThreadSyncOptions): ThreadSync {
       else if (answer.error.retry) again(answer.error);
       else fail(answer.error);
     });
+  };
+
+  /** Looks after what is waited for from now on. */
+  const watch = () => {
+    const mine = ++turn;
+    whenLate(
+      timer,
+      options.requests,
+      () => mine === turn,
+      () => again(new CothreadError("timeout", "The server did not send the thread in time.", true)),
+    );
   };
 
   /** Joins again, after a wait unless it is the first time. */
@@ -145,6 +169,7 @@ export function createThreadSync(options: ThreadSyncOptions): ThreadSync {
 
   const live = () => {
     phase = "live";
+    turn += 1;
     error = undefined;
     timer.clear();
   };
@@ -152,6 +177,7 @@ export function createThreadSync(options: ThreadSyncOptions): ThreadSync {
   const onJoined = (frame: Joined) => {
     role = frame.role;
     target = frame.seq;
+    watch();
     if (!frame.recovered) phase = "snapshot";
     else if (!cursor || cursor.epoch !== frame.epoch)
       return unreadable("it recovers what this client never had");

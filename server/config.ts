@@ -79,7 +79,9 @@ export const Config = z.strictObject({
   publicUrl: z
     .url({ protocol: /^https?$/, error: "it must be an http or https address" })
     .optional()
-    .meta({ what: "address at which people reach the server when a proxy is in front of it" }),
+    .meta({
+      what: "address at which people reach the server when a proxy is in front; needs share or insecure unless code signs people in",
+    }),
   cors: z
     .array(
       z

@@ -10,7 +10,7 @@ import { echoAgent } from "./agents/echo.ts";
 import { AgentRegistry } from "./agents/registry.ts";
 import type { Authenticate } from "./auth/authenticator.ts";
 import { guests, newJoinCode } from "./auth/guests.ts";
-import { isLoopback } from "./auth/loopback.ts";
+import { isLoopback, isLoopbackUrl } from "./auth/loopback.ts";
 import { type Config, ConfigError, parseConfig } from "./config.ts";
 import { Gateway } from "./gateway/gateway.ts";
 import { buildHttp } from "./gateway/http.ts";
@@ -74,10 +74,12 @@ export async function createServer(options: ServerOptions = {}): Promise<Cothrea
   } = options;
   const config = parseConfig({ ...rest, ...(typeof where === "string" && { store: where }) });
   const host = config.share && config.host === "127.0.0.1" ? "0.0.0.0" : config.host;
-  const open = !isLoopback(host) && !config.share && !config.insecure && !authenticate && !mounted;
-  if (open)
+  const proxied = config.publicUrl !== undefined && !isLoopbackUrl(config.publicUrl);
+  // Where a mounted server listens is its owner's business; by publicUrl it is said of that one too.
+  const outside = proxied ? `publicUrl ${config.publicUrl}` : `host ${host}`;
+  if ((proxied || (!isLoopback(host) && !mounted)) && !config.share && !config.insecure && !authenticate)
     throw new ConfigError(
-      `host ${host} can be reached from outside, and nobody has to sign in. Use share, give authenticate, or set insecure.`,
+      `${outside} can be reached from outside, and nobody has to sign in. Use share, give authenticate, or set insecure.`,
     );
   const log = logger ?? pino({ level: config.logLevel, base: null });
   const joinCode = config.share ? newJoinCode() : undefined;
@@ -106,7 +108,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Cothrea
     rooms,
     clock: systemClock,
     limits: bounds,
-    authenticate: authenticate ?? guests(joinCode, config.insecure),
+    authenticate: authenticate ?? guests(joinCode, config.insecure, proxied),
     origins: {
       cors: config.cors,
       host: mounted ? "0.0.0.0" : host,
@@ -116,19 +118,6 @@ export async function createServer(options: ServerOptions = {}): Promise<Cothrea
     log: (what, details) => log.debug(details, what),
   });
   let stopping = false;
-  const { server, http, detach } = await buildHttp({
-    ...(mounted && { server: mounted }),
-    basePath: config.basePath,
-    app: app ? fileURLToPath(new URL("../app", import.meta.url)) : null,
-    info,
-    ready: async () => {
-      if (stopping) return "The server is stopping.";
-      return store.unfinished().then(
-        () => null,
-        () => "The store cannot be read.",
-      );
-    },
-  });
   const door = `${config.basePath}/v1/ws`;
   const onUpgrade = (
     request: Parameters<Gateway["upgrade"]>[0],
@@ -141,16 +130,39 @@ export async function createServer(options: ServerOptions = {}): Promise<Cothrea
     socket.on("error", () => {});
     socket.end("HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
   };
-  server.on("upgrade", onUpgrade);
+  let built: Awaited<ReturnType<typeof buildHttp>> | undefined;
+  /** Lets go of the HTTP side; a server of somebody else goes on without us. */
+  const closeHttp = async () => {
+    built?.server.off("upgrade", onUpgrade);
+    if (mounted) built?.detach();
+    else await built?.http.close();
+  };
   try {
+    built = await buildHttp({
+      ...(mounted && { server: mounted }),
+      basePath: config.basePath,
+      app: app ? fileURLToPath(new URL("../app", import.meta.url)) : null,
+      info,
+      ready: async () => {
+        if (stopping) return "The server is stopping.";
+        return store.unfinished().then(
+          () => null,
+          () => "The store cannot be read.",
+        );
+      },
+    });
+    built.server.on("upgrade", onUpgrade);
     await rooms.boot();
-    if (!mounted) await listen(server, config.port, host);
+    if (!mounted) await listen(built.server, config.port, host);
   } catch (error) {
-    await http.close();
+    gateway.close();
+    gateway.terminate();
+    await closeHttp();
     await rooms.close();
     if (typeof where !== "object") await store.close();
     throw error;
   }
+  const { server } = built;
   const url = `${addressOf(server, host)}${config.basePath}`;
   const sweep = setInterval(() => void store.sweep(Date.now()).catch(() => {}), 3_600_000);
   sweep.unref();
@@ -166,11 +178,8 @@ export async function createServer(options: ServerOptions = {}): Promise<Cothrea
     while (rooms.running && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 20));
     await rooms.close();
     gateway.terminate();
-    if (mounted) detach();
-    else {
-      server.closeAllConnections();
-      await http.close();
-    }
+    if (!mounted) server.closeAllConnections();
+    await closeHttp();
     if (typeof where !== "object") await store.close();
   };
   return {

@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
 import {
+  DEAD_DOWNLOADING_MS,
   DEAD_MS,
   DEAD_RESTORING_MS,
   HEALTHY_MS,
+  PATIENCE,
   QUIET_MS,
   REFUSALS,
   WELCOME_MS,
@@ -321,6 +323,41 @@ test("a server that is busy sending a large snapshot gets more time to give a si
   await pass(QUIET_MS + DEAD_MS + 1_000);
   expect(client.status).toBe("live");
   await pass(DEAD_RESTORING_MS);
+  expect(client.status).not.toBe("live");
+});
+
+test("a download that shows nothing gets more time, and twice as much each time it was for nothing", async () => {
+  const { client, server, settle, pass } = scene();
+  const log = server.thread("a");
+  log.message("m1", "hello");
+  // The answer to the join comes, and then nothing: a large snapshot, or a dead line.
+  server.intercept = (frame, connection) => {
+    if (frame.type === "hello") return false;
+    if (frame.type === "join") {
+      const place = { thread: "a", channel: 1, generation: 0, role: "owner", ...log.cursor };
+      connection.send({ type: "joined", ref: frame.ref, recovered: false, ...place });
+    }
+    return true;
+  };
+  const thread = client.thread("a");
+  await settle();
+  for (const times of [1, 2, 4, PATIENCE, PATIENCE]) {
+    await pass(QUIET_MS + times * DEAD_DOWNLOADING_MS - 1_000);
+    expect(client.status).toBe("live");
+    await pass(1_000);
+    expect(client.status).toBe("reconnecting");
+    await pass(60_000);
+    expect(client.status).toBe("live");
+    // From here on the clock of the new connection counts.
+    client.reconnect();
+    await settle();
+  }
+  server.last.send(log.snapshot());
+  server.last.send({ type: "people", thread: "a", all: [] });
+  await settle();
+  expect(thread.status).toBe("live");
+  // It is there: silence is what it was before.
+  await pass(QUIET_MS + DEAD_MS);
   expect(client.status).not.toBe("live");
 });
 

@@ -1,6 +1,10 @@
 import { expect, test } from "vitest";
-import type { Message, Thread } from "../client/index.ts";
+import { BACKOFF } from "../client/backoff.ts";
+import { CothreadError, type Message, type Thread } from "../client/index.ts";
+import { type ChangeFrame, createOutbox } from "../client/outbox.ts";
+import { createRequests } from "../client/requests.ts";
 import type { UpFrame } from "../shared/protocol/index.ts";
+import { FakeClock } from "./kit/fake-clock.ts";
 import { type Scene, scene } from "./kit/scripted-client.ts";
 import { ANN, type ScriptedServer } from "./kit/scripted-server.ts";
 
@@ -436,4 +440,35 @@ test("a failure nobody waits for is no unhandled rejection", async () => {
   await settle();
   process.off("unhandledRejection", note);
   expect(unhandled).toEqual([]);
+});
+
+test("what is sent behind a change that failed with its thread goes out when that one's answer comes", () => {
+  const sent: string[] = [];
+  const requests = createRequests((text) => sent.push(text) > 0);
+  const outbox = createOutbox({
+    requests,
+    clock: new FakeClock(),
+    random: () => 0,
+    backoff: BACKOFF,
+    ready: () => true,
+    limit: () => 1_000_000,
+    changed() {},
+  });
+  const came: unknown[] = [];
+  const add = (inputId: string) => {
+    const frame: ChangeFrame = { type: "submit", thread: "a", inputId, messages: [] };
+    outbox.add(frame, (answer) => came.push([inputId, answer.ok]));
+  };
+  add("1");
+  outbox.fail(new CothreadError("not_found", "There is no such thread."), "a");
+  add("2");
+  expect(sent).toHaveLength(1);
+  requests.answer({ type: "ack", ref: 1 });
+  expect(sent).toHaveLength(2);
+  requests.answer({ type: "ack", ref: 2 });
+  expect(came).toEqual([
+    ["1", false],
+    ["2", true],
+  ]);
+  expect(outbox.size).toBe(0);
 });

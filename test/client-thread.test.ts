@@ -409,6 +409,59 @@ test("a join that is never answered ends in an error, not in endless loading", a
   expect(client.status).toBe("live");
 });
 
+test("what a slow line holds up is asked for once: the snapshot, and what waits behind it", async () => {
+  const { client, server, settle, pass } = scene();
+  const log = server.thread("a");
+  log.message("m1", "hello");
+  const held: (() => void)[] = [];
+  server.intercept = (frame, connection) => {
+    if (frame.type === "hello" || !("ref" in frame)) return false;
+    const { ref } = frame;
+    if (frame.type !== "join") held.push(() => connection.send({ type: "ack", ref }));
+    else {
+      const place = { thread: frame.thread, channel: 1, generation: 0, role: "owner", ...log.cursor };
+      const joined = () => connection.send({ type: "joined", ref, recovered: false, ...place });
+      if (frame.thread === "a") joined();
+      else held.push(joined);
+      held.push(() => connection.send({ ...log.snapshot(), thread: frame.thread }));
+    }
+    if (frame.type === "watch")
+      held.push(() => connection.send({ type: "threads", watch: frame.watch, items: [], removed: [] }));
+    return true;
+  };
+  const followed = [client.thread("a"), client.thread("b"), client.threads()];
+  await settle();
+  await pass(3 * JOIN_MS);
+  expect(followed.map(({ status, error }) => [status, error])).toEqual(
+    followed.map(() => ["loading", undefined]),
+  );
+  server.intercept = null;
+  for (const send of held) send();
+  await settle();
+  await pass(0.9 * JOIN_MS);
+  expect(followed.map(({ status }) => status)).toEqual(followed.map(() => "live"));
+  const asked = server.last.got.map(({ type }) => type);
+  expect(asked.filter((type) => type !== "ping")).toEqual(["hello", "join", "join", "watch"]);
+  expect(server.connections).toHaveLength(1);
+});
+
+test("a server that answers and never sends the snapshot ends in an error, not in endless loading", async () => {
+  const { client, server, settle, pass } = scene();
+  server.intercept = (frame, connection) => {
+    if (frame.type !== "join") return false;
+    const place = { thread: "a", channel: 1, generation: 0, role: "owner", epoch: "e", seq: 1, mark: "m" };
+    connection.send({ type: "joined", ref: frame.ref, recovered: false, ...place });
+    return true;
+  };
+  const thread = client.thread("a");
+  await settle();
+  await pass(JOIN_MS);
+  expect(thread.snapshot).toMatchObject({ status: "loading", error: { code: "timeout" } });
+  await pass(JOIN_MS * (JOIN_ATTEMPTS + 2));
+  expect(thread.status).toBe("failed");
+  expect(client.status).toBe("live");
+});
+
 test("what cannot be read shows as an error after bounded attempts, and other threads go on", async () => {
   const { client, server, settle, pass } = scene();
   server.intercept = (frame, connection) => {

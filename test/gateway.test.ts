@@ -150,6 +150,26 @@ describe("[B4] heartbeat", () => {
   });
 });
 
+describe("[B4] pings behind what a slow reader has not read yet", () => {
+  test("cut nobody who takes some of it", async () => {
+    const gateway = new TestGateway();
+    const ana = await gateway.enter("Ana", "t");
+    const bo = await gateway.enter("Bo", "t");
+    await ana.read();
+    for (let i = 0; i < 200; i += 1) ana.say({ type: "ping", ref: i });
+    await settled();
+    for (let s = 0; s < 200; s += 1) {
+      await gateway.wait(1_000, 500);
+      if (s < 120) ana.pair.flushDown(1);
+      if (s % 20 === 0) await bo.read();
+      if (s === 120) expect(ana.closed).toBeNull();
+    }
+    // It stopped reading, and then it is cut as others are.
+    expect(ana.closed).toEqual({ code: ABNORMAL });
+    expect(bo.closed).toBeNull();
+  });
+});
+
 describe("[F8] a second socket of one client", () => {
   test("[F7] closes the older one with 4409; the older one's late end does not touch the new one", async () => {
     const gateway = new TestGateway();
@@ -416,6 +436,49 @@ describe("joining", () => {
     await ana.read();
     expect(seqs(ana.entries)).toEqual(upTo(ana.entries.length));
     expect(ana.entries.length).toBeGreaterThan(0);
+  });
+
+  test.each([
+    ["again", false],
+    ["leaves and joins again", true],
+  ])("[J7] [W1] who joins and, wherever that has come to, %s, is there for others", async (_how, leaves) => {
+    for (let ticks = 0; ticks < 30; ticks += 1) {
+      const gateway = new TestGateway({}, { idleMs: 1_000 });
+      const bo = await gateway.enter("Bo", "t");
+      const ana = await gateway.enter("Ana");
+      ana.say({ type: "join", ref: 1, thread: "t" });
+      for (let i = 0; i < ticks; i += 1) await Promise.resolve();
+      if (leaves) ana.say({ type: "leave", ref: 2, thread: "t" });
+      ana.say({ type: "join", ref: 3, thread: "t" });
+      await ana.read();
+      expect(ana.answer(3)).toMatchObject({ type: "joined" });
+      ana.say({ type: "presence", thread: "t", data: { typing: true } });
+      await gateway.wait(200);
+      await bo.read();
+      const told = bo.of("people").flatMap(({ join = [], update = [] }) => [...join, ...update]);
+      expect(told.at(-1), `after ${ticks}`).toMatchObject({ client: "client-ana", data: { typing: true } });
+      // And gone when it goes, so that nobody is counted for ever.
+      ana.pair.cut();
+      await gateway.wait(200);
+      await bo.read();
+      expect(bo.of("people").at(-1)).toMatchObject({ leave: ["client-ana"] });
+    }
+  });
+
+  test("[J7] a second join that is left takes out whoever the first one brought in", async () => {
+    for (let ticks = 0; ticks < 30; ticks += 1) {
+      const gateway = new TestGateway();
+      const bo = await gateway.enter("Bo", "t");
+      const ana = await gateway.enter("Ana");
+      ana.say({ type: "join", ref: 1, thread: "t" });
+      for (let i = 0; i < ticks; i += 1) await Promise.resolve();
+      ana.say({ type: "join", ref: 2, thread: "t" });
+      ana.say({ type: "leave", ref: 3, thread: "t" });
+      await ana.read();
+      const cy = await gateway.enter("Cy", "t");
+      expect(cy.of("people")[0]?.all?.map(({ client }) => client)).toEqual(["client-bo", "client-cy"]);
+      expect(bo.closed).toBeNull();
+    }
   });
 
   test("[F5] requests sent right behind a join wait for it, in their order", async () => {

@@ -1,7 +1,11 @@
+import { spawn } from "node:child_process";
 import { createServer as createHttpServer, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
+import { pathToFileURL } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
 import { type CothreadServer, createServer, type ServerOptions } from "../server/index.ts";
+import { openMemory } from "../server/store/memory.ts";
+import { CLI } from "./kit/build.ts";
 import { RawClient } from "./kit/raw-client.ts";
 
 const running: { close(): unknown }[] = [];
@@ -97,6 +101,38 @@ describe("mounted on the server of an application", () => {
     expect(await client.closed).toMatchObject({ code: 4000, bye: { code: 4000 } });
     expect((await get(`${url}/hello`)).status).toBe(200);
     expect(server.listenerCount("request")).toBe(1);
+  });
+});
+
+describe("a start that fails", () => {
+  test("leaves nothing behind that keeps the process from ending", async () => {
+    const taken = createHttpServer();
+    await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+    running.push(taken);
+    const { port } = taken.address() as AddressInfo;
+    const script = `
+      import { createServer } from ${JSON.stringify(new URL("index.js", pathToFileURL(CLI)).href)};
+      const options = { port: ${port}, store: "memory:", app: false, logLevel: "silent" };
+      createServer(options).catch(({ code }) => console.log(code));`;
+    const child = spawn(process.execPath, ["--input-type=module", "--eval", script]);
+    running.push({ close: () => child.kill("SIGKILL") });
+    let printed = "";
+    child.stdout.on("data", (data) => {
+      printed += data;
+    });
+    const status = await new Promise((resolve) => child.once("close", resolve));
+    expect([status, printed]).toEqual([0, "EADDRINUSE\n"]);
+  });
+
+  test("leaves the server of an application as it was", async () => {
+    const { server, url } = await host();
+    const store = openMemory();
+    store.unfinished = async () => {
+      throw new Error("the disk is gone");
+    };
+    await expect(start({ server, store })).rejects.toThrow("the disk is gone");
+    expect((await get(`${url}/hello`)).status).toBe(200);
+    expect([server.listenerCount("request"), server.listenerCount("upgrade")]).toEqual([1, 0]);
   });
 });
 

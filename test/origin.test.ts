@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http";
+import { createServer as createHttpServer, type IncomingMessage } from "node:http";
 import { connect } from "node:net";
 import { pino } from "pino";
 import { describe, expect, test } from "vitest";
@@ -60,7 +60,11 @@ describe("pages of other sites", () => {
   });
 
   test("may not reach the server through a name of their own", async () => {
-    const server = await openServer({ agents: agents(), publicUrl: "https://chat.example.com" });
+    const server = await openServer({
+      agents: agents(),
+      publicUrl: "https://chat.example.com",
+      insecure: true,
+    });
     const { port } = new URL(server.url);
     for (const host of [
       "evil.example",
@@ -190,6 +194,26 @@ describe("guests", () => {
     }
   });
 
+  test("on a page from elsewhere are not from this machine, however a proxy addresses the server", async () => {
+    // As nginx does it by default: Host is the address of the server, and nothing else tells.
+    const page = (origin: string) => from("127.0.0.1", { host: "127.0.0.1:4000", origin });
+    for (const origin of ["https://chat.example.com", "http://192.168.1.2:4000", "null", "file://", ""]) {
+      expect(await guests()(page(origin), hello())).toHaveProperty("refused");
+      expect(await guests("SECRET")(page(origin), hello())).toHaveProperty("refused");
+      expect(await guests("SECRET")(page(origin), hello({ token: "SECRET" }))).toHaveProperty("user");
+    }
+    for (const origin of ["http://localhost:4000", "http://127.0.0.1:5173", "http://[::1]:4000"])
+      expect(await guests()(page(origin), hello())).toHaveProperty("user");
+  });
+
+  test("behind a proxy that is known of need the code, whoever they say they are", async () => {
+    for (const headers of [{}, { origin: "http://localhost:4000" }]) {
+      const request = from("127.0.0.1", { host: "127.0.0.1:4000", ...headers });
+      expect(await guests("SECRET", false, true)(request, hello())).toHaveProperty("refused");
+      expect(await guests("SECRET", false, true)(request, hello({ token: "SECRET" }))).toHaveProperty("user");
+    }
+  });
+
   test("say who they are", async () => {
     expect(await guests()(from("127.0.0.1"), hello({ user: undefined }))).toHaveProperty("refused");
     expect(await guests()(from("127.0.0.1"), hello({ user: { id: "a", name: "  " } }))).toHaveProperty(
@@ -204,6 +228,34 @@ describe("a server that others can reach", () => {
       await expect(createServer({ host, port: 0, store: "memory:", logLevel: "silent" })).rejects.toThrow(
         /^host .* can be reached from outside.*Use share, give authenticate, or set insecure\.$/,
       );
+  });
+
+  test("is refused without a way to sign in when only a proxy makes it so, on a server of its own or not", async () => {
+    for (const publicUrl of [
+      "https://chat.example.com",
+      "http://192.168.1.2",
+      "https://127.0.0.1.example.com",
+    ])
+      for (const server of [undefined, createHttpServer()])
+        await expect(
+          createServer({
+            publicUrl,
+            port: 0,
+            store: "memory:",
+            logLevel: "silent",
+            ...(server && { server }),
+          }),
+        ).rejects.toThrow(
+          /^publicUrl http.* can be reached from outside.*Use share, give authenticate, or set insecure\.$/,
+        );
+    await openServer({ publicUrl: "http://localhost:8080", agents: agents() });
+    const publicUrl = "https://chat.example.com";
+    await openServer({ publicUrl, insecure: true, agents: agents() });
+    await openServer({ publicUrl, authenticate: async () => ({ refused: "No." }), agents: agents() });
+    const shared = await openServer({ publicUrl, share: true, agents: agents() });
+    const client = await RawClient.open(shared.url);
+    client.send({ type: "hello", v: PROTOCOL, client: "c", user: { id: "bo", name: "Bo" } });
+    expect((await client.closed).bye?.reason).toMatch(/join code/);
   });
 
   test("is allowed with share, with authenticate, and with insecure", async () => {

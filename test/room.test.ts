@@ -840,6 +840,18 @@ describe("turns", () => {
     expect(codes.map((code) => code.slice(0, 8))).toEqual(["accepted", "store_fa", "accepted"]);
   });
 
+  test("closed rooms wait for nothing: no timer keeps the process alive", async () => {
+    const clock = new FakeClock();
+    const rooms = new TestRooms({ clock });
+    const ana = await rooms.join("t");
+    await ana.submit("hi", { start: false });
+    await ana.leave();
+    clock.advance(1_000);
+    expect(clock.pending).toBe(1);
+    await rooms.rooms.close();
+    expect(clock.pending).toBe(0);
+  });
+
   test("a thread named by its first message keeps that name; a person's name wins", async () => {
     const rooms = new TestRooms();
     const ana = await rooms.join("t");

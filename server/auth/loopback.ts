@@ -11,3 +11,8 @@ export function hostName(host = ""): string {
     .replace(/^\[(.*)\]$/, "$1")
     .toLowerCase();
 }
+
+/** Whether an address leads to this machine's own loopback; false for what is no address, such as `null`. */
+export function isLoopbackUrl(url: string): boolean {
+  return URL.canParse(url) && isLoopback(hostName(new URL(url).host));
+}

@@ -1,41 +1,23 @@
 import type { IncomingMessage } from "node:http";
-import type { Clock } from "../../shared/clock.ts";
+import { byteSize } from "../../shared/byte-size.ts";
 import {
-  type AgentInfo,
   CLOSES,
   type CloseCode,
   PROTOCOL,
   type UpFrame,
   type UpFrameOf,
 } from "../../shared/protocol/index.ts";
-import type { Authenticate, Identity } from "../auth/authenticator.ts";
+import type { Identity } from "../auth/authenticator.ts";
 import { type Caller, Rejection, type RoomsPort } from "../room/port.ts";
+import type { ConnectionHost } from "./connection-host.ts";
 import type { Feeds } from "./feed.ts";
-import type { GatewayLimits } from "./limits.ts";
 import { Membership, type MembershipHost } from "./membership.ts";
 import { Outbox, type OutboxOwner } from "./outbox.ts";
 import { readFrame } from "./read-frame.ts";
 import { rejectFrame } from "./reject-frame.ts";
 import type { ServerSocket } from "./server-socket.ts";
-import type { ThreadWatches } from "./thread-watches.ts";
 import { usableIdentity } from "./usable-identity.ts";
 import { readVaruint } from "./varuint.ts";
-
-/** What all connections of a gateway share. */
-export type ConnectionHost = {
-  rooms: RoomsPort;
-  feeds: Feeds;
-  watches: ThreadWatches;
-  clock: Clock;
-  limits: GatewayLimits;
-  authenticate: Authenticate;
-  server: { version: string; agents: AgentInfo[] };
-  /** Registers the client of a connection; an older connection of the same client is closed. */
-  claimClient(connection: Connection): void;
-  /** Sweeps the connection soon, and again for as long as it says so. */
-  watch(connection: Connection): void;
-  log(what: string, details: object): void;
-};
 
 /** How long it may take to find out who somebody is, beyond the time for `hello`. */
 const CHECK_MS = 30_000;
@@ -90,6 +72,11 @@ export class Connection implements OutboxOwner, MembershipHost {
     this.host.watch(this);
   }
 
+  replaced(member: Membership): boolean {
+    const now = this.session?.members.get(member.key.thread);
+    return now !== undefined && now !== member;
+  }
+
   /** A thread cannot be served here any more: the client comes back, and finds it elsewhere. */
   lost(reason: string): void {
     this.close(4001, reason, 1_000);
@@ -110,7 +97,7 @@ export class Connection implements OutboxOwner, MembershipHost {
     if (this.state === "closed") return;
     if (typeof data !== "string") return this.receiveBinary(data);
     if (data.length > this.host.limits.frame || Buffer.byteLength(data) > this.host.limits.frame)
-      return this.close(4413, `A frame may have ${this.host.limits.frame} bytes.`);
+      return this.close(4413, `A frame may have ${byteSize(this.host.limits.frame)}.`);
     const read = readFrame(data, this.state === "greeting");
     switch (read.kind) {
       case "close":
@@ -137,6 +124,8 @@ export class Connection implements OutboxOwner, MembershipHost {
   /** Called every `pingMs`. */
   heartbeat(): void {
     if (this.state === "closed") return;
+    // A ping arrives behind what was sent before it: who still reads that is alive.
+    if (this.outbox.takes()) this.missedPings = 0;
     if (this.missedPings >= 2) {
       // The peer will not answer a close frame either.
       this.closed();
@@ -283,7 +272,6 @@ export class Connection implements OutboxOwner, MembershipHost {
         cursor: frame.cursor,
         create: frame.create ?? false,
         history: frame.history ?? Number.POSITIVE_INFINITY,
-        ...(frame.oldest !== undefined && { oldest: frame.oldest }),
       },
       this,
     );
@@ -305,7 +293,10 @@ export class Connection implements OutboxOwner, MembershipHost {
         new Rejection("not_joined", "Join the thread before you say what you do there."),
       );
     if (Buffer.byteLength(JSON.stringify(data)) > presence)
-      return this.reject(undefined, new Rejection("too_big", `Presence data may have ${presence} bytes.`));
+      return this.reject(
+        undefined,
+        new Rejection("too_big", `Presence data may have ${byteSize(presence)}.`),
+      );
     const key = { tenant: session.caller.tenant, thread };
     void this.host.rooms.presence({ key, connection: this.id, data });
   }

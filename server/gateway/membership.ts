@@ -12,6 +12,8 @@ export interface MembershipHost {
   readonly rooms: RoomsPort;
   readonly feeds: Feeds;
   readonly outbox: Outbox;
+  /** Whether a newer membership of the same thread took the place of one that was left. */
+  replaced(member: Membership): boolean;
   /** Sends soon what waits. */
   watch(): void;
   /** The thread cannot be served any more: the connection closes, and the client comes back. */
@@ -110,8 +112,9 @@ export class Membership implements FeedReader {
     if (!this.here()) throw left();
     const reply = await rooms.join({ key: this.key, caller, ...request });
     if (!this.here()) {
-      // Left while the join was under way: the room only now knows of somebody to take out again.
-      void rooms.leave({ key: this.key, connection: caller.connection });
+      // Left while the join was under way: the room only now knows of somebody to take out again. Rooms know
+      // connections, and one that has joined again since is to stay: the newer membership leaves for both.
+      if (!this.host.replaced(this)) void rooms.leave({ key: this.key, connection: caller.connection });
       throw left();
     }
     const { epoch, seq, mark, generation, recovered, role } = reply;

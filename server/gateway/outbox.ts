@@ -24,8 +24,10 @@ export class Outbox {
   private readonly socket: ServerSocket;
   private readonly limits: OutboxLimits;
   private largest = 0;
-  private low = 0;
+  /** What would wait if the reader had taken nothing since the last look. */
+  private expected = 0;
   private stalledSince: number | null = null;
+  private took = false;
   private waiting: (() => void)[] | null = null;
   private readonly owner: OutboxOwner;
 
@@ -35,19 +37,24 @@ export class Outbox {
     this.owner = owner;
   }
 
+  /** Bytes that were queued and not taken. */
+  private get size(): number {
+    return this.socket.bufferedAmount + (this.socket.heldBytes ?? 0);
+  }
+
   /** Whether anything is queued, or somebody waits for it to drain. */
   get waits(): boolean {
-    return (this.waiting !== null && this.waiting.length > 0) || this.socket.bufferedAmount > 0;
+    return (this.waiting !== null && this.waiting.length > 0) || this.size > 0;
   }
 
   /** Whether broadcasts should be held back. */
   get slow(): boolean {
-    return this.socket.bufferedAmount > this.limits.softBytes;
+    return this.size > this.limits.softBytes;
   }
 
   /** Whether so much has drained that a slow reader can be served again. */
   get drained(): boolean {
-    return this.socket.bufferedAmount <= this.limits.softBytes / 2;
+    return this.size <= this.limits.softBytes / 2;
   }
 
   /** Resolves when the reader takes what it is sent: at once, or when it has drained; never when it is gone. */
@@ -64,24 +71,34 @@ export class Outbox {
    * @returns false when the connection is over its hard bound and was cut
    */
   push(frame: string | Uint8Array, framed?: Uint8Array): boolean {
-    const waiting = this.socket.bufferedAmount;
+    const waiting = this.size;
     if (waiting <= this.limits.softBytes) this.largest = 0;
     if (waiting - this.largest > this.limits.hardBytes) {
       this.socket.terminate();
       return false;
     }
-    this.largest = Math.max(this.largest, frame.length);
-    if (framed && this.socket.sendFramed) this.socket.sendFramed(framed);
+    if (framed && this.socket.sendFramed) this.socket.sendFramed(framed, frame as Uint8Array);
     else this.socket.send(frame);
-    if (this.socket.bufferedAmount > 0) this.owner.watch();
+    const added = this.size - waiting;
+    this.largest = Math.max(this.largest, added);
+    this.expected += added;
+    if (waiting + added > 0) this.owner.watch();
     return true;
+  }
+
+  /** Whether the reader has taken something that waited since this was last asked. */
+  takes(): boolean {
+    const { took } = this;
+    this.took = false;
+    return took;
   }
 
   /** Called when the owner was asked to watch. @returns false when the reader took no byte for too long and was cut */
   check(now: number): boolean {
-    const waiting = this.socket.bufferedAmount;
-    if (waiting === 0 || waiting < this.low) this.stalledSince = null;
-    this.low = waiting;
+    const waiting = this.size;
+    if (waiting < this.expected) this.took = true;
+    if (waiting === 0 || waiting < this.expected) this.stalledSince = null;
+    this.expected = waiting;
     // One at a time: what it waits for may fill the outbox again.
     if (this.drained) this.waiting?.shift()?.();
     if (waiting === 0) return true;

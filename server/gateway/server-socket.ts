@@ -2,10 +2,15 @@
 export interface ServerSocket {
   /** Bytes accepted by `send` and not yet handed to the network. */
   readonly bufferedAmount: number;
+  /** Bytes accepted and held back until the reader takes what went before; not in `bufferedAmount`. */
+  readonly heldBytes?: number;
   /** Sends one frame: text, whichever form it has. */
   send(data: string | Uint8Array): void;
-  /** Sends a text frame that has its WebSocket header already; absent where there is no wire. */
-  sendFramed?(framed: Uint8Array): void;
+  /**
+   * Sends a text frame that has its WebSocket header already; absent where there is no wire.
+   * @param frame the same without the header, for when it has to wait
+   */
+  sendFramed?(framed: Uint8Array, frame: Uint8Array): void;
   close(code: number, reason: string): void;
   /** Cuts the connection without a close frame. */
   terminate(): void;

@@ -34,8 +34,8 @@ export class Rooms implements RoomsPort {
   private readonly listeners = new Map<string, Set<(broadcast: Broadcast) => void>>();
   private readonly watchers = new Set<(key: ThreadKey) => void>();
   private readonly live = new Map<string, Room>();
-  /** Rooms that wait to be unloaded, and since when they are idle. */
-  private readonly idleSince = new Map<Room, number>();
+  /** Rooms that wait to be unloaded: since when they are idle, and what calls the next look off. */
+  private readonly idle = new Map<Room, { since: number; cancel: (() => void) | null }>();
   private stopping = false;
 
   constructor(options: RoomsOptions) {
@@ -157,6 +157,7 @@ export class Rooms implements RoomsPort {
     const opened = await Promise.allSettled(this.rooms.values());
     await Promise.all(opened.map((one) => (one.status === "fulfilled" ? this.end(one.value) : null)));
     await this.host.commits.settled();
+    for (const { cancel } of this.idle.values()) cancel?.();
     this.rooms.clear();
     this.live.clear();
   }
@@ -211,18 +212,18 @@ export class Rooms implements RoomsPort {
   private unloadLater(room: Room): void {
     if (room.closed || this.stopping) return;
     const { clock, idleMs } = this.options;
-    const known = this.idleSince.has(room);
-    this.idleSince.set(room, clock.now());
-    if (known) return;
+    const idle = this.idle.get(room) ?? { since: 0, cancel: null };
+    idle.since = clock.now();
+    if (idle.cancel) return;
+    this.idle.set(room, idle);
     // Of a thread that does not exist nothing is worth keeping: asking for many must not fill the memory.
     const ms = room.exists ? idleMs : 0;
     const look = () => {
-      const left = (this.idleSince.get(room) as number) + ms - clock.now();
-      if (left > 0 && room.unused) return void clock.after(left, look);
-      this.idleSince.delete(room);
-      this.unload(room);
+      const left = idle.since + ms - clock.now();
+      if (left > 0 && room.unused) idle.cancel = clock.after(left, look);
+      else if (this.idle.delete(room)) this.unload(room);
     };
-    clock.after(ms, look);
+    idle.cancel = clock.after(ms, look);
   }
 
   private unload(room: Room): void {

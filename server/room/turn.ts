@@ -1,3 +1,4 @@
+import { byteSize } from "../../shared/byte-size.ts";
 import type { Entry, NewEntry } from "../../shared/protocol/index.ts";
 import { type Timeline, takeFold } from "../../shared/timeline/index.ts";
 import { RunFailure } from "../run/failure.ts";
@@ -43,7 +44,7 @@ export class Turn implements LogWriter {
     const json = encode(placed);
     // UTF-16 length first: it is free, and most entries are far below any limit.
     if (json.length * 3 > maxBytes && Buffer.byteLength(json) > maxBytes)
-      throw new RunFailure("AGENT_TOO_BIG", `The agent sent an event of more than ${maxBytes} bytes.`);
+      throw new RunFailure("AGENT_TOO_BIG", `The agent sent an event of more than ${byteSize(maxBytes)}.`);
     this.timeline.apply(placed);
     this.seq += 1;
     this.entries.push({ seq: placed.seq, json });

@@ -1,4 +1,5 @@
 import { MessageSchema } from "@ag-ui/core/schemas";
+import { byteSize } from "../../shared/byte-size.ts";
 import { Id, type Message } from "../../shared/protocol/index.ts";
 import { isStorableId } from "../run/storable-id.ts";
 import { renamed } from "../run/unify-encrypted.ts";
@@ -40,7 +41,7 @@ export function stampMessages(
       metadata: { ...metadata, cothread: { ...own(metadata?.cothread), ...stamp } },
     };
     if (Buffer.byteLength(JSON.stringify(stamped)) > maxBytes)
-      throw new Rejection("too_big", `Message ${i + 1} is over the limit of ${maxBytes} bytes.`, {
+      throw new Rejection("too_big", `Message ${i + 1} is over the limit of ${byteSize(maxBytes)}.`, {
         limit: maxBytes,
       });
     return stamped;

@@ -1,3 +1,4 @@
+import { byteSize } from "../../shared/byte-size.ts";
 import { RunFailure } from "./failure.ts";
 
 /**
@@ -121,5 +122,5 @@ function plainLines(chunk: Uint8Array, afterReturn: boolean): Buffer {
 }
 
 function tooBig(limit: number, agent: string): RunFailure {
-  return new RunFailure("AGENT_TOO_BIG", `${agent} sent an event of more than ${limit} bytes.`);
+  return new RunFailure("AGENT_TOO_BIG", `${agent} sent an event of more than ${byteSize(limit)}.`);
 }
