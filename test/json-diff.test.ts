@@ -263,8 +263,8 @@ describe("limits", () => {
     const nested = (levels: number, inner: string) =>
       JSON.parse(`${'{"a":['.repeat(levels)}${inner}${"]}".repeat(levels)}`) as Json;
     expect(diffJson(nested(10_000, "1"), nested(10_000, "1"))).toEqual([]);
-    const patch = within(1_000, () => diffJson(nested(2_500, "1"), nested(2_500, "2")));
-    expect(patch).toEqual([{ op: "replace", path: "/a/0".repeat(2_500), value: 2 }]);
+    const patch = within(500, () => diffJson(nested(500, "1"), nested(500, "2")));
+    expect(patch).toEqual([{ op: "replace", path: "/a/0".repeat(500), value: 2 }]);
   });
 });
 

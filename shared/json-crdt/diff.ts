@@ -35,7 +35,7 @@ type Pair = { from: Json; to: Json; path: string };
  * - When time or `elements` is exceeded, all between the equal ends of an array is removed and added, element
  *   by element, so the cost stays linear. Edits that others made there are then lost.
  *
- * @param from any JSON value; its depth does not matter
+ * @param from any JSON value; time grows with the square of how deep arrays are nested, the stack does not
  * @param to another one
  * @returns operations add, remove and replace, for `applyPatch` in order; none when the values are equal
  *   (the order of keys does not count). Their values are parts of `to`, not copies.
