@@ -226,6 +226,21 @@ describe("limits", () => {
     expect(diff(from, to).length).toBeLessThan(200);
   });
 
+  test("what has to be done anyway takes nothing off the budget", () => {
+    let clock = 0;
+    const slow = {
+      id: "slow",
+      get text() {
+        clock += 30;
+        return "x";
+      },
+    };
+    const from = [slow, ...ten];
+    const to = [{ id: "slow", text: "x" }, ...ten.toSpliced(7, 1).toSpliced(3, 1)];
+    expect(diff(from, to, { milliseconds: 20, now: () => clock })).toHaveLength(2);
+    expect(clock).toBeGreaterThan(0);
+  });
+
   test("a single element is compared inside even then", () => {
     const options = { milliseconds: -1 };
     expect(diff(ten, edited(ten, 4, { text: "x" }), options)).toHaveLength(1);

@@ -379,7 +379,7 @@ describe("the edits between two texts", () => {
   test("beyond the time budget a changed block is replaced between its equal ends", () => {
     let clock = 0;
     const now = () => {
-      clock += 15;
+      clock += 25;
       return clock;
     };
     const from = "one\nthe quick brown fox\nthree\n";

@@ -1,7 +1,7 @@
 import type { Json, JsonPatch } from "../protocol/agui.ts";
 import { jsonEqual } from "./patch.ts";
 import { formatPointer } from "./pointer.ts";
-import { commonSequence, type Deadline, deadlineIn } from "./sequence-diff.ts";
+import { commonSequence, TimeBudget } from "./sequence-diff.ts";
 import { ValueIds } from "./value-ids.ts";
 
 /** How {@link diffJson} compares. */
@@ -11,7 +11,7 @@ export type DiffOptions = {
    * `id, key, uuid, name`.
    */
   keys?: readonly string[];
-  /** Time for looking for moved and kept array elements, in milliseconds; default 20. */
+  /** Time for telling which array elements stay, all arrays together, in milliseconds; default 20. */
   milliseconds?: number;
   /** Most elements of one array that may be added, removed or paired before it counts as new; default 5,000. */
   elements?: number;
@@ -55,12 +55,12 @@ class Diff {
   readonly pairs: Pair[] = [];
   private readonly keys: readonly string[];
   private readonly elements: number;
-  private readonly deadline: Deadline;
+  private readonly budget: TimeBudget;
 
   constructor(options: DiffOptions) {
     this.keys = options.keys ?? ["id", "key", "uuid", "name"];
     this.elements = options.elements ?? 5_000;
-    this.deadline = deadlineIn(options.milliseconds ?? 20, options.now ?? (() => performance.now()));
+    this.budget = new TimeBudget(options.milliseconds ?? 20, options.now);
   }
 
   compare({ from, to, path }: Pair): void {
@@ -102,20 +102,20 @@ class Diff {
     // The most frequent change needs no search, so it is told however late it is.
     if (before.length === 1 && after.length === 1)
       return key !== undefined && keyOf(before[0], key) === keyOf(after[0], key) ? [[0, 0]] : [];
-    if (this.deadline.isOver()) return null;
+    if (this.budget.left <= 0) return null;
     const ids = new ValueIds();
     const idsOf = (list: Json[]): unknown[] | null => {
       if (key !== undefined) return list.map((item) => keyOf(item, key));
       const found: number[] = [];
       for (const item of list) {
-        if (found.length % 64 === 63 && this.deadline.isOver()) return null;
+        if (found.length % 64 === 63 && this.budget.left <= 0) return null;
         found.push(ids.of(item));
       }
       return found;
     };
-    const one = idsOf(before);
-    const other = one && idsOf(after);
-    const common = other && commonSequence(one, other, this.deadline);
+    const one = this.budget.spend(() => idsOf(before));
+    const other = one && this.budget.spend(() => idsOf(after));
+    const common = other && commonSequence(one, other, this.budget);
     if (!common || before.length + after.length - 2 * common.length > this.elements) return null;
     return common;
   }

@@ -1,10 +1,10 @@
 import { cleanupSemantic, DIFF_DELETE, DIFF_EQUAL, makeDiff } from "@sanity/diff-match-patch";
-import { commonSequence, deadlineIn } from "./sequence-diff.ts";
+import { commonSequence, TimeBudget } from "./sequence-diff.ts";
 import { splitsPair, type TextEdit } from "./text-edits.ts";
 
 /** How {@link diffText} compares. */
 export type TextDiffOptions = {
-  /** Time for all of it, in milliseconds; default 20. */
+  /** Time for telling what stays, all blocks together, in milliseconds; default 20. */
   milliseconds?: number;
   /** A clock in milliseconds; default `performance.now`. */
   now?: () => number;
@@ -44,17 +44,12 @@ class TextDiff {
   private readonly changes: Change[] = [];
   private readonly from: string;
   private readonly to: string;
-  private readonly now: () => number;
-  private readonly end: number;
-  private readonly deadline;
+  private readonly budget: TimeBudget;
 
   constructor(from: string, to: string, options: TextDiffOptions) {
     this.from = from;
     this.to = to;
-    this.now = options.now ?? (() => performance.now());
-    const milliseconds = options.milliseconds ?? 20;
-    this.end = this.now() + milliseconds;
-    this.deadline = deadlineIn(milliseconds, this.now);
+    this.budget = new TimeBudget(options.milliseconds ?? 20, options.now);
   }
 
   /** Splits both sides of a change into tokens and hands on what lies between those that stay. */
@@ -69,7 +64,7 @@ class TextDiff {
     const before = one.slice(start, one.length - tail);
     const after = other.slice(start, other.length - tail);
     // Without a result in time there is one gap, all of it.
-    const kept = commonSequence(before, after, this.deadline) ?? [];
+    const kept = commonSequence(before, after, this.budget) ?? [];
     const head = one.slice(0, start).reduce((sum, token) => sum + token.length, 0);
     let from = at.from + head;
     let to = at.to + head;
@@ -90,7 +85,7 @@ class TextDiff {
     if (longer(whole) <= CHARACTERS) return this.characters(whole);
     const middle = this.trimmed(whole);
     if (longer(middle) <= CHARACTERS) this.characters(middle);
-    else if (longer(middle) > WORDS || this.deadline.isOver()) this.changes.push(middle);
+    else if (longer(middle) > WORDS || this.budget.left <= 0) this.changes.push(middle);
     else
       this.tokens(middle, WORD, (gap) => {
         if (longer(gap) <= CHARACTERS) this.characters(gap);
@@ -99,7 +94,7 @@ class TextDiff {
   }
 
   private characters(at: Change): void {
-    const left = this.end - this.now();
+    const { left } = this.budget;
     if (left <= 0 || at.from === at.fromEnd || at.to === at.toEnd) {
       this.changes.push(this.trimmed(at));
       return;
@@ -107,8 +102,10 @@ class TextDiff {
     const one = this.from.slice(at.from, at.fromEnd);
     const other = this.to.slice(at.to, at.toEnd);
     let { from, to } = at;
-    const found = makeDiff(one, other, { timeout: left / 1_000, checkLines: false });
-    for (const [type, text] of cleanupSemantic(found)) {
+    const found = this.budget.spend(() =>
+      cleanupSemantic(makeDiff(one, other, { timeout: left / 1_000, checkLines: false })),
+    );
+    for (const [type, text] of found) {
       const change = { from, fromEnd: from, to, toEnd: to };
       if (type !== DIFF_EQUAL) this.changes.push(change);
       if (type === DIFF_EQUAL || type === DIFF_DELETE) from += text.length;
