@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Json } from "../shared/protocol/index.ts";
+import type { Json, JsonPatch } from "../shared/protocol/index.ts";
 import { StateAgent, StateWorld, YPeer } from "./kit/state-world.ts";
 
 const item = (id: string, more: object = {}) => ({ id, title: id, done: false, ...more });
@@ -269,5 +269,77 @@ test("[H12] a patch that does not apply changes nothing, and the run goes on", (
   expect(() => world.patch([{ op: "remove", path: "/nothing" }])).toThrow(
     expect.objectContaining({ code: "bad_message" }),
   );
+  consistent(world);
+});
+
+test("[H1] a state that is no object is kept as it is, and one may become the other", () => {
+  const world = new StateWorld({ a: 1 });
+  const agent = new StateAgent(world, "planner");
+  agent.begin();
+  for (const state of [[1, 2], "text", null, { items: [item("a")] }, 7, { b: { c: [] } }] as Json[]) {
+    agent.mine = state;
+    agent.say();
+    expect(world.state).toEqual(state);
+    consistent(world);
+  }
+  agent.end();
+  world.commit();
+  world.restart();
+  expect(world.state).toEqual({ b: { c: [] } });
+  consistent(world);
+});
+
+const deep = (levels: number): Json => JSON.parse(`${"[".repeat(levels)}${"]".repeat(levels)}`) as Json;
+const HOSTILE: [string, JsonPatch][] = [
+  ["a path of __proto__", [{ op: "add", path: "/__proto__", value: 1 }]],
+  ["a path of constructor", [{ op: "add", path: "/a/constructor", value: 1 }]],
+  ["a key prototype within", [{ op: "add", path: "/x", value: { y: [{ prototype: 1 }] } }]],
+  ["a key __proto__ within", [{ op: "add", path: "/x", value: JSON.parse('{"__proto__": 1}') as Json }]],
+  ["5,000 levels", [{ op: "add", path: "/x", value: deep(5_000) }]],
+  ["101 levels in all", [{ op: "add", path: "/x", value: deep(100) }]],
+  ["200,000 elements", [{ op: "add", path: "/x", value: new Array(200_000).fill(0) }]],
+  ["NaN", [{ op: "add", path: "/x", value: Number.NaN }]],
+  ["a BigInt", [{ op: "add", path: "/x", value: 1n as unknown as Json }]],
+  ["half a character", [{ op: "add", path: "/x", value: "a\ud800" }]],
+  ["half a character in a text", [{ op: "replace", path: "/document", value: "\udc00" }]],
+  ["a megabyte", [{ op: "add", path: "/x", value: "x".repeat(1_100_000) }]],
+  [
+    "copies that double",
+    Array.from({ length: 30 }, (_, i) => ({
+      op: "copy" as const,
+      from: "",
+      path: `/c${i}`,
+    })),
+  ],
+];
+
+test.each(HOSTILE)("[H13] %s: refused with a code, the state as it was, in no time", (_name, patch) => {
+  const world = new StateWorld({ a: {}, document: "text" });
+  const before = world.state;
+  const start = performance.now();
+  const refusal = expect.objectContaining({ code: expect.stringMatching(/^(?:bad_message|too_big)$/) });
+  expect(() => world.patch(patch)).toThrow(refusal);
+  expect(performance.now() - start).toBeLessThan(500);
+  const agent = new StateAgent(world, "planner");
+  agent.begin();
+  try {
+    world.delta(agent.run, ...patch);
+  } catch (error) {
+    expect(error).toMatchObject({ code: expect.stringMatching(/^AGENT_(?:INVALID|TOO_BIG)$/) });
+  }
+  expect(world.state).toEqual(before);
+  consistent(world);
+  agent.end();
+});
+
+test("[H13] a state that grows bit by bit is stopped at its limit, and may shrink and go on", () => {
+  const world = new StateWorld({ list: [] });
+  const part = "x".repeat(100_000);
+  for (let i = 0; i < 10; i += 1) world.patch([{ op: "add", path: "/list/-", value: part }]);
+  const more = () => world.patch([{ op: "add", path: "/list/-", value: part }]);
+  expect(more).toThrow(expect.objectContaining({ code: "too_big" }));
+  world.patch([{ op: "remove", path: "/list/0" }]);
+  more();
+  expect(more).toThrow(expect.objectContaining({ code: "too_big" }));
   consistent(world);
 });

@@ -3,7 +3,7 @@ import { type FineOp, fineDiff } from "../../shared/json-crdt/fine-patch.ts";
 import { movePatch } from "../../shared/json-crdt/moves.ts";
 import { applyPatch, jsonEqual } from "../../shared/json-crdt/patch.ts";
 import { valueAt } from "../../shared/json-crdt/place.ts";
-import { formatPointer } from "../../shared/json-crdt/pointer.ts";
+import { formatPointer, parsePointer } from "../../shared/json-crdt/pointer.ts";
 import type { TextPaths } from "../../shared/json-crdt/text-paths.ts";
 import type { Json, JsonPatch } from "../../shared/protocol/index.ts";
 import type { Hidden } from "./private-state.ts";
@@ -64,7 +64,7 @@ export class AgentView {
     this.keys = new Set(start.memory.keys);
     const { held, emitted } = start.memory;
     this.held = start.resumes || start.base === "own" ? held : start.given;
-    this.emitted = emitted ?? held;
+    this.emitted = emitted;
   }
 
   /** What to remember for the agent's next run, but for its private parts. */
@@ -138,9 +138,9 @@ export class AgentView {
 
   /** Whether it says what it has said, or was given, before. */
   private isKnown(snapshot: Json): boolean {
-    if (jsonEqual(snapshot, this.emitted)) return true;
-    const { given } = this.start.memory;
-    return !this.hasSpoken && given !== undefined && jsonEqual(snapshot, given);
+    const { held, given } = this.start.memory;
+    const before = this.hasSpoken ? [this.emitted] : [this.emitted, held, given];
+    return before.some((known) => known !== undefined && jsonEqual(snapshot, known));
   }
 
   private meaning(snapshot: Json, view: Json): JsonPatch {
@@ -165,28 +165,26 @@ export class AgentView {
     return { ...snapshot, ...Object.fromEntries(kept.map((key) => [key, view[key] as Json])) };
   }
 
-  /** Whether a snapshot holds a value that people put into the state since the agent emitted it. */
+  /**
+   * Whether a snapshot holds what people put into the state since the agent emitted it: more of it than not, since
+   * an agent may come to tick the same box by itself.
+   */
   private shows(snapshot: Json, held: Json): boolean {
-    return fineDiff(held, this.start.given, this.texts, this.diff).ops.some((op) => {
-      if (op.kind === "insert") {
-        const holder = op.path.slice(0, -1);
-        const [said, kept] = [valueAt(snapshot, holder), valueAt(held, holder)];
-        if (has(said, op.value) && !has(kept, op.value)) return true;
-        return this.showsOrder(holder, said, kept);
+    const { given } = this.start;
+    const { ops } = fineDiff(held, given, this.texts, this.diff);
+    const put = ops.filter(({ kind }) => kind !== "remove");
+    const shown = put.filter((op) => {
+      if (op.kind === "root") return jsonEqual(snapshot, op.value);
+      if (op.kind !== "insert") {
+        const value = counterpart(given, op.path, given);
+        return value !== undefined && jsonEqual(counterpart(given, op.path, snapshot), value);
       }
-      if (op.kind === "set") return jsonEqual(valueAt(snapshot, op.path), op.value);
-      if (op.kind === "text") return valueAt(snapshot, op.path) === valueAt(this.start.given, op.path);
-      return op.kind === "root" && jsonEqual(snapshot, op.value);
+      const holder = op.path.slice(0, -1);
+      const [said, kept] = [counterpart(given, holder, snapshot), counterpart(given, holder, held)];
+      if (has(said, op.value) && !has(kept, op.value)) return true;
+      return showsOrder(counterpart(given, holder, given), said, kept);
     });
-  }
-
-  /** Whether a list stands in the order that people have given it. */
-  private showsOrder(path: readonly string[], said: Json | undefined, held: Json | undefined): boolean {
-    const lists = [valueAt(this.start.given, path), said, held].map(namesIn);
-    const [given, now, before] = lists.map((names) =>
-      JSON.stringify(names.filter((name) => lists.every((other) => other.includes(name)))),
-    );
-    return now === given && now !== before;
+    return shown.length * 2 > put.length;
   }
 
   /** What leads from one state of the agent to its next, as a patch of a state that others have changed. */
@@ -195,9 +193,11 @@ export class AgentView {
     let [own, others] = [from, view];
     for (const operation of diffJson(from, to, this.diff)) {
       const over: FineOp[] = fineDiff(own, others, this.texts, this.diff).ops;
-      const moved = this.isLeft(operation, over) ? movePatch([operation], over, others) : null;
+      const left = this.isLeft(operation, over) && !isThere(operation, others);
+      const moved = left ? movePatch([operation], over, others) : null;
       own = applyPatch(own, [operation]);
-      // What it names is gone, and stays so; or somebody edited what it removes, which stays too.
+      // What it names is gone, and stays so; or somebody edited what it removes, which stays too; or what it adds
+      // is there.
       if (!moved || !applies(others, moved)) continue;
       others = applyPatch(others, moved);
       carried.push(...moved);
@@ -213,6 +213,29 @@ export class AgentView {
   }
 }
 
+/** Whether a list stands in the order of another one, and not in that of a third. */
+function showsOrder(given: Json | undefined, said: Json | undefined, held: Json | undefined): boolean {
+  const lists = [given, said, held].map(namesIn);
+  const [wanted, now, before] = lists.map((names) =>
+    JSON.stringify(names.filter((name) => lists.every((other) => other.includes(name)))),
+  );
+  return now === wanted && now !== before;
+}
+
+/** What stands in another state where something stands in this one: elements of lists go by their names. */
+function counterpart(state: Json, path: readonly string[], other: Json): Json | undefined {
+  let [here, there]: (Json | undefined)[] = [state, other];
+  for (const token of path) {
+    const next = here === undefined ? undefined : valueAt(here, [token]);
+    if (Array.isArray(here) && Array.isArray(there)) {
+      const index = namesIn(there).indexOf(namesIn(here)[Number(token)] ?? "");
+      there = index < 0 ? undefined : there[index];
+    } else there = there === undefined ? undefined : valueAt(there, [token]);
+    here = next;
+  }
+  return there;
+}
+
 /** What tells the elements of a list apart. */
 function namesIn(list: Json | undefined): string[] {
   if (!Array.isArray(list)) return [];
@@ -223,6 +246,14 @@ function namesIn(list: Json | undefined): string[] {
 
 function has(list: Json | undefined, value: Json): boolean {
   return Array.isArray(list) && list.some((item) => jsonEqual(item, value));
+}
+
+/** Whether an element that is to be added to a list stands in it, by its name. */
+function isThere({ op, path, value }: JsonPatch[number], state: Json): boolean {
+  if (op !== "add") return false;
+  const list = valueAt(state, parsePointer(path).slice(0, -1));
+  const [name] = namesIn([value as Json]);
+  return Array.isArray(list) && isMembers(value as Json) && namesIn(list).includes(name as string);
 }
 
 function isWithin(pointer: string, holder: string): boolean {

@@ -1,4 +1,3 @@
-import { checkState } from "../../shared/json-crdt/check.ts";
 import type { DiffOptions } from "../../shared/json-crdt/diff.ts";
 import { type FineOp, type FinePatch, finePatch } from "../../shared/json-crdt/fine-patch.ts";
 import { movePatch, toPatch } from "../../shared/json-crdt/moves.ts";
@@ -15,6 +14,7 @@ import { SharedDocument } from "./document.ts";
 import { Rejection } from "./port.ts";
 import { PrivateParts, withHidden } from "./private-state.ts";
 import { asFine, revertRun, type StateChangeRow, type StateOp, textOp } from "./state-changes.ts";
+import { StateSize } from "./state-size.ts";
 
 /** How an agent's states are to be read. */
 export type StateOptions = {
@@ -47,6 +47,7 @@ export class SharedState {
   /** Agents with a run that begins: what they are given is stored before they are called. */
   private readonly beginning = new Set<string>();
   private readonly logged: () => Json;
+  private readonly size: StateSize;
 
   /**
    * @param state what the log says the state is
@@ -63,6 +64,7 @@ export class SharedState {
   ) {
     this.texts = texts;
     this.logged = state;
+    this.size = new StateSize(state);
     this.diff = diff;
     this.memories = new Map(memories);
     this.document = new SharedDocument(texts, generation, stored, state);
@@ -121,7 +123,8 @@ export class SharedState {
       meant = [];
       fine = { ops: [], after: view };
     }
-    refuse(fine);
+    const unfit = this.size.unfitness(fine.ops);
+    if (unfit) throw new RunFailure(unfit.isTooBig ? "AGENT_TOO_BIG" : "AGENT_INVALID", refused(unfit.why));
     const parted = this.document.hasParted(at.slot);
     const before = this.logged();
     const change = this.document.editFrom(at.slot, fine);
@@ -151,12 +154,8 @@ export class SharedState {
     const moved = movePatch(patch, this.since(base, to), state);
     if (!moved) throw stale();
     const fine = this.refined(state, moved, base < to.timeline.seq);
-    const unfit = unfitness(fine);
-    if (unfit)
-      throw new Rejection(
-        unfit.big ? "too_big" : "bad_message",
-        `The patch cannot be applied: ${unfit.why}.`,
-      );
+    const unfit = this.size.unfitness(fine.ops);
+    if (unfit) throw new Rejection(unfit.isTooBig ? "too_big" : "bad_message", refused(unfit.why));
     const change = this.document.edit(fine.ops, by);
     const said = fine.ops.some(({ kind }) => kind === "text") ? change.patch : moved;
     this.logChange(to, { run: null, by, via: "patch" }, said, fine.ops, change.texts);
@@ -281,6 +280,7 @@ export class SharedState {
     ops: readonly FineOp[],
     texts: StateChange["texts"],
   ): void {
+    this.size.changed(ops);
     const plain = ops.filter((op): op is FineOp & StateOp => op.kind !== "text");
     const back = reverts === undefined ? {} : { reverts };
     if (plain.length > 0 || reverts !== undefined)
@@ -309,18 +309,6 @@ function stale(): Rejection {
   );
 }
 
-/** What keeps a change out of the state; `null` when nothing does. */
-function unfitness({ ops, after }: FinePatch): { why: string; big: boolean } | null {
-  if (ops.length === 0) return null;
-  const why = checkState(after);
-  return why === null ? null : { why, big: /larger|more than|characters|values/.test(why) };
-}
-
-function refuse(fine: FinePatch): void {
-  const unfit = unfitness(fine);
-  if (unfit)
-    throw new RunFailure(
-      unfit.big ? "AGENT_TOO_BIG" : "AGENT_INVALID",
-      `The agent's state cannot be kept: ${unfit.why}.`,
-    );
+function refused(why: string): string {
+  return `The state stays as it was. ${why}`;
 }

@@ -1,173 +1,169 @@
 import type { Json, JsonPatch } from "../protocol/agui.ts";
-import { commonRuns } from "./common-runs.ts";
 import { jsonEqual } from "./patch.ts";
 import { formatPointer } from "./pointer.ts";
+import { commonSequence, TimeBudget } from "./sequence-diff.ts";
+import { ValueIds } from "./value-ids.ts";
 
-/** How two values are compared. */
+/** How {@link diffJson} compares. */
 export type DiffOptions = {
-  /** Members that may name an element of an array, the first that all have counts. */
+  /**
+   * Members that may tell the objects of an array apart, in the order in which they are tried. Default
+   * `id, key, uuid, name`.
+   */
   keys?: readonly string[];
-  /** Time for finding what two arrays have in common, ms; beyond it the changed middle is replaced. Default 20. */
-  budgetMs?: number;
-  /** A clock, ms. */
+  /** Time for telling which array elements stay, all arrays together, in milliseconds; default 20. */
+  milliseconds?: number;
+  /** Most elements of one array that may be added, removed or paired before it counts as new; default 5,000. */
+  elements?: number;
+  /** A clock in milliseconds; default `performance.now`. */
   now?: () => number;
 };
 
-const KEYS = ["id", "key", "uuid", "name"];
-const BUDGET_MS = 20;
-/** Changed elements of two arrays above which the middle is replaced. */
-const ELEMENTS = 5_000;
+type JsonObject = { [key: string]: Json };
+/** Two values at one place, which may differ; the path is the one in the new value. */
+type Pair = { from: Json; to: Json; path: string };
 
 /**
- * The difference of two JSON values as a patch ([H4]), which applied in order to the first gives the second.
+ * The smallest patch we can tell quickly that makes one JSON value of another, written so that it meets as
+ * little as possible of what others changed meanwhile.
  *
- * Elements of arrays are matched by what names them (`id`, `key`, `uuid`, `name`) where all have a name of their
- * own, else by value, never by index: an index says nothing once somebody else has removed one. An element that
- * moved is removed and added.
+ * - Objects are compared by key, and what both sides have as object or as array is compared inside.
+ * - Arrays: equal elements at both ends stay. If all elements between are objects with a string or number of
+ *   their own under one of `keys`, those with the same one are the same element, and are compared inside.
+ *   Else equal elements stay, and where as many elements are gone as are new between two that stay, they are
+ *   compared inside, in order. Others are removed and added, a moved one as well. Never by index.
+ * - When time or `elements` is exceeded, all between the equal ends of an array is removed and added, element
+ *   by element, so the cost stays linear. Edits that others made there are then lost.
+ *
+ * @param from any JSON value; time grows with the square of how deep arrays are nested, the stack does not
+ * @param to another one
+ * @returns operations add, remove and replace, for `applyPatch` in order; none when the values are equal
+ *   (the order of keys does not count). Their values are parts of `to`, not copies.
  */
 export function diffJson(from: Json, to: Json, options: DiffOptions = {}): JsonPatch {
-  const differ = new Differ(options);
-  differ.values(from, to, []);
-  return differ.patch;
+  const diff = new Diff(options);
+  diff.pairs.push({ from, to, path: "" });
+  // What an array loses and gains is told before what changes inside its elements, so their paths are those
+  // of the new value, and the loop needs no stack.
+  for (let i = 0; i < diff.pairs.length; i++) diff.compare(diff.pairs[i]!);
+  return diff.patch;
 }
 
-type Match = { a: number; b: number };
-
-class Differ {
+class Diff {
   readonly patch: JsonPatch = [];
+  /** Grows while it is worked on. */
+  readonly pairs: Pair[] = [];
   private readonly keys: readonly string[];
-  private readonly now: () => number;
-  private readonly end: number;
+  private readonly elements: number;
+  private readonly budget: TimeBudget;
 
-  constructor({ keys = KEYS, budgetMs = BUDGET_MS, now = () => performance.now() }: DiffOptions) {
-    this.keys = keys;
-    this.now = now;
-    this.end = now() + budgetMs;
+  constructor(options: DiffOptions) {
+    this.keys = options.keys ?? ["id", "key", "uuid", "name"];
+    this.elements = options.elements ?? 5_000;
+    this.budget = new TimeBudget(options.milliseconds ?? 20, options.now);
   }
 
-  values(from: Json, to: Json, path: readonly (string | number)[]): void {
+  compare({ from, to, path }: Pair): void {
     if (from === to) return;
-    if (Array.isArray(from) && Array.isArray(to)) return this.arrays(from, to, path);
-    if (isObject(from) && isObject(to)) return this.objects(from, to, path);
-    if (!jsonEqual(from, to)) this.patch.push({ op: "replace", path: formatPointer(path), value: to });
+    if (Array.isArray(from) && Array.isArray(to)) this.arrays(from, to, path);
+    else if (isObject(from) && isObject(to)) this.objects(from, to, path);
+    else this.patch.push({ op: "replace", path, value: to });
   }
 
-  private objects(from: Members, to: Members, path: readonly (string | number)[]): void {
+  private objects(from: JsonObject, to: JsonObject, path: string): void {
     for (const key of Object.keys(from))
-      if (!Object.hasOwn(to, key)) this.patch.push({ op: "remove", path: formatPointer([...path, key]) });
-    for (const [key, value] of Object.entries(to)) {
-      if (Object.hasOwn(from, key)) this.values(from[key] as Json, value, [...path, key]);
-      else this.patch.push({ op: "add", path: formatPointer([...path, key]), value });
+      if (!Object.hasOwn(to, key)) this.patch.push({ op: "remove", path: path + formatPointer([key]) });
+    for (const key of Object.keys(to)) {
+      const value = to[key] as Json;
+      const isKnown = Object.hasOwn(from, key);
+      if (isKnown && from[key] === value) continue;
+      const place = path + formatPointer([key]);
+      if (isKnown) this.pairs.push({ from: from[key] as Json, to: value, path: place });
+      else this.patch.push({ op: "add", path: place, value });
     }
   }
 
-  private arrays(from: readonly Json[], to: readonly Json[], path: readonly (string | number)[]): void {
+  private arrays(from: Json[], to: Json[], path: string): void {
     const shorter = Math.min(from.length, to.length);
     let start = 0;
-    while (start < shorter && jsonEqual(from[start], to[start])) start += 1;
-    let tail = 0;
-    while (tail < shorter - start && jsonEqual(from.at(-1 - tail), to.at(-1 - tail))) tail += 1;
-    const a = from.slice(start, from.length - tail);
-    const b = to.slice(start, to.length - tail);
-    const names = this.named(a, b);
-    const matches = this.matches(a, b, names);
-    let [index, ai, bi] = [start, 0, 0];
-    for (const match of [...matches, { a: a.length, b: b.length }]) {
-      index = this.gap(a.slice(ai, match.a), b.slice(bi, match.b), index, path, !names);
-      if (match.a === a.length) break;
-      this.values(a[match.a] as Json, b[match.b] as Json, [...path, index]);
-      index += 1;
-      [ai, bi] = [match.a + 1, match.b + 1];
+    while (start < shorter && jsonEqual(from[start], to[start])) start++;
+    let end = 0;
+    while (end < shorter - start && jsonEqual(from.at(-1 - end), to.at(-1 - end))) end++;
+    const before = from.slice(start, from.length - end);
+    const after = to.slice(start, to.length - end);
+    const key = this.keyOf(before, after);
+    const kept = this.kept(before, after, key);
+    this.gaps(before, after, kept ?? [], { path, start, mayPair: key === undefined && kept !== null, key });
+  }
+
+  /** The pairs of elements that stay, as indexes; `null` when it would take too long to tell. */
+  private kept(before: Json[], after: Json[], key: string | undefined): [number, number][] | null {
+    if (before.length === 0 || after.length === 0) return [];
+    // The most frequent change needs no search, so it is told however late it is.
+    if (before.length === 1 && after.length === 1)
+      return key !== undefined && keyOf(before[0], key) === keyOf(after[0], key) ? [[0, 0]] : [];
+    if (this.budget.left <= 0) return null;
+    const ids = new ValueIds();
+    const idsOf = (list: Json[]): unknown[] | null => {
+      if (key !== undefined) return list.map((item) => keyOf(item, key));
+      const found: number[] = [];
+      for (const item of list) {
+        if (found.length % 64 === 63 && this.budget.left <= 0) return null;
+        found.push(ids.of(item));
+      }
+      return found;
+    };
+    const one = this.budget.spend(() => idsOf(before));
+    const other = one && this.budget.spend(() => idsOf(after));
+    const common = other && commonSequence(one, other, this.budget);
+    if (!common || before.length + after.length - 2 * common.length > this.elements) return null;
+    return common;
+  }
+
+  private gaps(
+    before: Json[],
+    after: Json[],
+    kept: [number, number][],
+    at: { path: string; start: number; mayPair: boolean; key: string | undefined },
+  ): void {
+    const place = (j: number) => `${at.path}/${at.start + j}`;
+    const pair = (i: number, j: number) =>
+      this.pairs.push({ from: before[i] as Json, to: after[j] as Json, path: place(j) });
+    let i = 0;
+    let j = 0;
+    for (const [nextI, nextJ] of [...kept, [before.length, after.length] as const]) {
+      if (at.mayPair && nextI - i === nextJ - j) while (i < nextI) pair(i++, j++);
+      for (; i < nextI; i++) this.patch.push({ op: "remove", path: place(j) });
+      for (; j < nextJ; j++) this.patch.push({ op: "add", path: place(j), value: after[j] as Json });
+      if (nextI < before.length && nextJ < after.length) {
+        if (at.key !== undefined) pair(i, j);
+        i++;
+        j++;
+      }
     }
   }
 
-  /** What lies between two matches. @returns the index behind it */
-  private gap(
-    a: readonly Json[],
-    b: readonly Json[],
-    index: number,
-    path: readonly (string | number)[],
-    pairs: boolean,
-  ): number {
-    if (pairs && a.length === b.length) {
-      for (const [i, value] of b.entries()) this.values(a[i] as Json, value, [...path, index + i]);
-      return index + b.length;
-    }
-    for (let i = 0; i < a.length; i += 1)
-      this.patch.push({ op: "remove", path: formatPointer([...path, index]) });
-    for (const [i, value] of b.entries())
-      this.patch.push({ op: "add", path: formatPointer([...path, index + i]), value });
-    return index + b.length;
-  }
-
-  /** What names the elements of both arrays; `null` when they have no names. */
-  private named(a: readonly Json[], b: readonly Json[]): { a: unknown[]; b: unknown[] } | null {
-    if (a.length === 0 || b.length === 0) return null;
-    for (const key of this.keys) {
-      const names = { a: namesOf(a, key), b: namesOf(b, key) };
-      if (names.a && names.b) return names as { a: unknown[]; b: unknown[] };
-    }
-    return null;
-  }
-
-  private matches(
-    a: readonly Json[],
-    b: readonly Json[],
-    names: { a: unknown[]; b: unknown[] } | null,
-  ): Match[] {
-    if (a.length === 0 || b.length === 0) return [];
-    if (a.length + b.length > ELEMENTS || this.now() > this.end) return [];
-    const [left, right] = names ? [names.a, names.b] : [a.map(canonical), b.map(canonical)];
-    const found: Match[] = [];
-    let compared = 0;
-    try {
-      commonRuns(
-        a.length,
-        b.length,
-        (i, j) => {
-          compared += 1;
-          if (compared % 4_096 === 0 && this.now() > this.end) throw TOO_LONG;
-          return left[i] === right[j];
-        },
-        (length, i, j) => {
-          for (let k = 0; k < length; k += 1) found.push({ a: i + k, b: j + k });
-        },
-      );
-    } catch (error) {
-      if (error !== TOO_LONG) throw error;
-      return [];
-    }
-    return found;
+  /** The first member that tells the elements of both lists apart. */
+  private keyOf(before: Json[], after: Json[]): string | undefined {
+    return this.keys.find((key) => isKeyOf(key, before) && isKeyOf(key, after));
   }
 }
 
-const TOO_LONG = new Error("too long");
-
-type Members = { [key: string]: Json };
-
-function isObject(value: Json): value is Members {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** The names of all elements under one key; `null` when one has none, or two have the same. */
-function namesOf(list: readonly Json[], key: string): unknown[] | null {
-  const names: unknown[] = [];
-  for (const one of list) {
-    const name = isObject(one) && Object.hasOwn(one, key) ? one[key] : undefined;
-    if (typeof name !== "string" && typeof name !== "number") return null;
-    names.push(name);
+function isKeyOf(key: string, list: Json[]): boolean {
+  const seen = new Set<Json>();
+  for (const item of list) {
+    if (!isObject(item) || !Object.hasOwn(item, key)) return false;
+    const value = item[key] as Json;
+    if ((typeof value !== "string" && typeof value !== "number") || seen.has(value)) return false;
+    seen.add(value);
   }
-  return new Set(names).size === names.length ? names : null;
+  return true;
 }
 
-/** Equal for equal values, whatever the order of keys. */
-function canonical(value: Json): unknown {
-  if (typeof value !== "object" || value === null) return typeof value === "string" ? `"${value}` : value;
-  return JSON.stringify(value, (_key, inner: unknown) =>
-    isObject(inner as Json) ? Object.fromEntries(Object.entries(inner as Members).sort(byKey)) : inner,
-  );
+function isObject(value: Json): value is JsonObject {
+  return value !== null && typeof value === "object" && !Array.isArray(value);
 }
 
-function byKey([a]: [string, Json], [b]: [string, Json]): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+function keyOf(item: Json | undefined, key: string): Json {
+  return (item as JsonObject)[key] as Json;
 }

@@ -1,7 +1,7 @@
 import type { Json, JsonPatch, JsonPatchOperation } from "../protocol/agui.ts";
 import { isReservedKey, PointerError, parseIndex, parsePointer } from "./pointer.ts";
 
-/** What the `copy` operations of one patch may add to a document, in characters of JSON. */
+/** What the `copy` operations of one patch, and each value it brings, may add, in characters of JSON. */
 export const COPY_LIMIT = 10_485_760;
 
 /** A patch that does not apply. The document it was meant for is as it was. */
@@ -18,9 +18,11 @@ export class PatchError extends Error {
 /**
  * Applies an RFC 6902 patch to an immutable JSON value: all of it or nothing.
  *
- * Stricter than the RFC in two points: `__proto__`, `constructor` and `prototype` are refused as keys, in
- * paths and in values; and the copies of one patch may add {@link COPY_LIMIT}, because a few of them can
- * double a document thirty times over.
+ * Stricter than the RFC in three points: `__proto__`, `constructor` and `prototype` are refused as keys, in
+ * paths and in values; what JSON cannot write (NaN, BigInt, undefined, functions) is refused as a value; and
+ * the copies of one patch may add {@link COPY_LIMIT}, because a few of them can double a document thirty
+ * times over. How deep or large the result is, and whether its strings are well-formed, is for `checkState`
+ * to say.
  *
  * @param document any JSON value; never changed
  * @param patch the operations in order
@@ -28,172 +30,192 @@ export class PatchError extends Error {
  * @throws PatchError naming the operation that did not apply
  */
 export function applyPatch(document: unknown, patch: JsonPatch): Json {
-  let value = document as Json;
-  const budget = { left: COPY_LIMIT };
-  patch.forEach((operation, index) => {
+  const patching = new Patching(document as Json);
+  for (const operation of patch) patching.apply(operation);
+  return patching.value;
+}
+
+type Container = Json[] | { [key: string]: Json };
+
+/**
+ * A document while operations are applied to it one by one. A container is copied when it is first changed
+ * and then changed in place: a patch of many operations on a large one would otherwise copy it for each.
+ */
+export class Patching {
+  /** The document so far. Parts of it change with the next operation, so none may be kept before the last. */
+  value: Json;
+  private own = new Set<unknown>();
+  private copies = { left: COPY_LIMIT };
+  /** Sizes of values that were looked through; they do not change any more. */
+  private sizes = new Map<object, number>();
+  private index = 0;
+
+  /** @param document any JSON value; never changed */
+  constructor(document: Json) {
+    this.value = document;
+  }
+
+  /**
+   * Applies one operation. After an error `value` is of no use.
+   * @throws PatchError with how many were applied before
+   */
+  apply(operation: JsonPatchOperation): void {
     try {
-      value = applyOperation(value, operation, budget);
+      this.change(operation);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       const { op, path } = operation ?? {};
-      throw new PatchError(`operation ${index} (${op} ${path}): ${reason}`, index, error);
+      const where = `${op} ${path}`.slice(0, 200);
+      throw new PatchError(`operation ${this.index} (${where}): ${reason}`, this.index, error);
     }
-  });
-  return value;
-}
+    this.index++;
+  }
 
-type Budget = { left: number };
+  private change(operation: JsonPatchOperation): void {
+    const path = parsePointer(operation.path);
+    switch (operation.op) {
+      case "add":
+      case "replace": {
+        const value = this.spend(member(operation, "value"));
+        return this.put(path, operation.op === "add" ? 0 : 1, value);
+      }
+      case "remove":
+        return this.put(path, 1);
+      case "move": {
+        const from = parsePointer(member(operation, "from"));
+        const value = read(this.value, from);
+        if (from.every((token, i) => token === path[i])) {
+          if (path.length === from.length) return;
+          throw new PointerError("a value cannot be moved into itself");
+        }
+        this.put(from, 1);
+        return this.put(path, 0, value);
+      }
+      case "copy": {
+        const value = read(this.value, parsePointer(member(operation, "from")));
+        return this.put(path, 0, this.spend(value, this.copies));
+      }
+      case "test":
+        if (!jsonEqual(read(this.value, path), member(operation, "value")))
+          throw new PointerError("the value is another one");
+        return;
+      default:
+        throw new PointerError(`"${(operation as { op: string }).op}" is not an operation`);
+    }
+  }
 
-function applyOperation(document: Json, operation: JsonPatchOperation, budget: Budget): Json {
-  const path = parsePointer(operation.path);
-  switch (operation.op) {
-    case "add":
-      return add(document, path, given(operation));
-    case "remove":
-      return remove(document, path);
-    case "replace":
-      return replace(document, path, given(operation));
-    case "move": {
-      const from = parsePointer(source(operation));
-      if (path.length > from.length && from.every((token, i) => token === path[i]))
-        throw new PointerError("a value cannot be moved into itself");
-      const value = read(document, from);
-      if (path.length === from.length && from.every((token, i) => token === path[i])) return document;
-      return add(remove(document, from), path, value);
+  /**
+   * Looks through a value that comes to the document, and stops where it is not JSON or too large. Whatever
+   * is in it may be elsewhere too and is no longer changed in place. No recursion: it may be nested deeper
+   * than the stack allows.
+   */
+  private spend(value: Json, budget = { left: COPY_LIMIT }): Json {
+    const before = budget.left;
+    const ahead = [value];
+    while (ahead.length > 0) {
+      const next = ahead.pop() as Json;
+      if (!isContainer(next)) {
+        if (!/^(bo|ob|st)/.test(typeof next) && !Number.isFinite(next))
+          throw new PointerError("its value is not JSON");
+        budget.left -= typeof next === "string" ? next.length + 2 : 5;
+      } else if (this.sizes.has(next)) budget.left -= this.sizes.get(next)!;
+      else {
+        this.own.delete(next);
+        budget.left -= 2;
+        if (Array.isArray(next)) for (const inner of next) ahead.push(inner);
+        else
+          for (const key in next) {
+            if (isReservedKey(key)) throw new PointerError(`"${key}" is a reserved key`);
+            budget.left -= key.length + 3;
+            ahead.push(next[key] as Json);
+          }
+      }
+      if (budget.left < 0) throw new PointerError(`it adds more than ${COPY_LIMIT} characters`);
     }
-    case "copy": {
-      const value = read(document, parsePointer(source(operation)));
-      spend(value, budget);
-      return add(document, path, value);
+    this.sizes.set(value as object, before - budget.left);
+    return value;
+  }
+
+  /** The container whose child `path` names, as a copy of this patch, in place like all around it. */
+  private holder(path: string[]): Container {
+    let holder = this.copied(this.value, path[0]!);
+    this.value = holder;
+    for (let i = 1; i < path.length; i++) {
+      const token = path[i - 1]!;
+      const inner = this.copied(child(holder, token), path[i]!);
+      (holder as { [key: string]: Json })[token] = inner;
+      holder = inner;
     }
-    case "test":
-      if (!jsonEqual(read(document, path), operand(operation)))
-        throw new PointerError("the value is another one");
-      return document;
-    default:
-      throw new PointerError(`"${(operation as { op: string }).op}" is not an operation`);
+    return holder;
+  }
+
+  private copied(value: Json, token: string): Container {
+    if (!isContainer(value)) throw new PointerError(`there is no "${token}"`);
+    if (this.own.has(value)) return value;
+    const copy = Array.isArray(value) ? value.slice() : { ...value };
+    this.own.add(copy);
+    return copy;
+  }
+
+  /** Puts a value at a path, or none; `over` is 1 where one has to be there already. */
+  private put(path: string[], over: 0 | 1, ...value: [] | [Json]): void {
+    // The RFC leaves open what stands in place of a removed document; AG-UI clients put null.
+    if (path.length === 0) this.value = value[0] ?? null;
+    else {
+      const holder = this.holder(path);
+      const token = path.at(-1)!;
+      if (over) child(holder, token);
+      if (Array.isArray(holder)) holder.splice(placeIn(holder, token, holder.length), over, ...value);
+      else if (value.length > 0) holder[token] = value[0]!;
+      else delete holder[token];
+    }
   }
 }
 
-function operand(operation: JsonPatchOperation): Json {
-  if (operation.value === undefined) throw new PointerError("it has no value");
-  return operation.value as Json;
-}
+const isContainer = (value: unknown): value is Container => value !== null && typeof value === "object";
 
-/** The operand of an operation that puts it into the document. */
-function given(operation: JsonPatchOperation): Json {
-  const value = operand(operation);
-  refuseReserved(value);
-  return value;
-}
-
-function refuseReserved(value: Json): void {
-  if (value === null || typeof value !== "object") return;
-  if (!Array.isArray(value)) {
-    const reserved = Object.keys(value).find(isReservedKey);
-    if (reserved !== undefined) throw new PointerError(`its value has the reserved key "${reserved}"`);
-  }
-  for (const inner of Object.values(value)) refuseReserved(inner);
-}
-
-/** Takes the size of a copied value off the budget, and stops counting where that is used up. */
-function spend(value: Json, budget: Budget): void {
-  if (value === null || typeof value !== "object") {
-    budget.left -= typeof value === "string" ? value.length + 2 : 5;
-  } else {
-    budget.left -= 2;
-    for (const [key, inner] of Object.entries(value)) {
-      if (!Array.isArray(value)) budget.left -= key.length + 3;
-      spend(inner, budget);
-    }
-  }
-  if (budget.left < 0) throw new PointerError(`copies add more than ${COPY_LIMIT} characters`);
-}
-
-function source(operation: JsonPatchOperation): string {
-  if (operation.from === undefined) throw new PointerError('it has no "from"');
-  return operation.from;
+/** A member that an operation of its kind must have. */
+function member<Name extends "from" | "value">(operation: JsonPatchOperation, name: Name) {
+  const value = operation[name];
+  if (value === undefined) throw new PointerError(`it has no "${name}"`);
+  return value as Name extends "from" ? string : Json;
 }
 
 function read(document: Json, path: string[]): Json {
-  let value = document;
-  for (const token of path) value = child(value, token);
-  return value;
+  return path.reduce(child, document);
 }
 
 function child(value: Json, token: string): Json {
-  if (Array.isArray(value)) {
-    const index = parseIndex(token, value.length);
-    if (index >= value.length) throw new PointerError(`index ${token} is behind the end`);
-    return value[index] as Json;
-  }
-  if (value !== null && typeof value === "object" && Object.hasOwn(value, token)) return value[token] as Json;
+  if (Array.isArray(value)) return value[placeIn(value, token, value.length - 1)] as Json;
+  if (isContainer(value) && Object.hasOwn(value, token)) return value[token] as Json;
   throw new PointerError(`there is no "${token}"`);
 }
 
-/** Rebuilds the containers along `path`; `change` gives the new last container. */
-function along(
-  document: Json,
-  path: string[],
-  change: (container: Json[] | { [key: string]: Json }, token: string) => Json,
-): Json {
-  const [token, ...rest] = path as [string, ...string[]];
-  if (document === null || typeof document !== "object") throw new PointerError(`there is no "${token}"`);
-  if (rest.length === 0) return change(document, token);
-  const inner = along(child(document, token), rest, change);
-  if (Array.isArray(document)) return document.with(parseIndex(token, document.length), inner);
-  return { ...document, [token]: inner };
+function placeIn(array: Json[], token: string, last: number): number {
+  const index = parseIndex(token, array.length);
+  if (index > last) throw new PointerError(`index ${token} is behind the end`);
+  return index;
 }
 
-function add(document: Json, path: string[], value: Json): Json {
-  if (path.length === 0) return value;
-  return along(document, path, (container, token) => {
-    if (!Array.isArray(container)) return { ...container, [token]: value };
-    const index = parseIndex(token, container.length);
-    if (index > container.length) throw new PointerError(`index ${token} is behind the end`);
-    return container.toSpliced(index, 0, value);
-  });
-}
-
-function remove(document: Json, path: string[]): Json {
-  // The RFC leaves open what stands in place of a removed document; AG-UI clients put null.
-  if (path.length === 0) return null;
-  return along(document, path, (container, token) => {
-    child(container, token);
-    if (Array.isArray(container)) return container.toSpliced(parseIndex(token, container.length), 1);
-    const { [token]: _gone, ...rest } = container;
-    return rest;
-  });
-}
-
-function replace(document: Json, path: string[], value: Json): Json {
-  if (path.length === 0) return value;
-  return along(document, path, (container, token) => {
-    child(container, token);
-    if (Array.isArray(container)) return container.with(parseIndex(token, container.length), value);
-    return { ...container, [token]: value };
-  });
-}
-
-/** Equality of two JSON values; the order of keys does not count. */
+/**
+ * Equality of two JSON values; the order of keys does not count.
+ * @param a any JSON value, nested as deep as you like
+ * @param b another one
+ */
 export function jsonEqual(a: unknown, b: unknown): boolean {
-  if (a === b) return true;
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
-  if (Array.isArray(a) || Array.isArray(b)) {
-    return (
-      Array.isArray(a) &&
-      Array.isArray(b) &&
-      a.length === b.length &&
-      a.every((item, i) => jsonEqual(item, b[i]))
-    );
+  const ahead = [a, b];
+  while (ahead.length > 0) {
+    const one = ahead.pop();
+    const other = ahead.pop();
+    if (one === other) continue;
+    if (!isContainer(one) || !isContainer(other)) return false;
+    const keys = Object.keys(one);
+    if (Array.isArray(one) !== Array.isArray(other) || keys.length !== Object.keys(other).length)
+      return false;
+    for (const key of keys) {
+      if (!Object.hasOwn(other, key)) return false;
+      ahead.push((other as Record<string, Json>)[key], (one as Record<string, Json>)[key]);
+    }
   }
-  const keys = Object.keys(a);
-  return (
-    keys.length === Object.keys(b).length &&
-    keys.every(
-      (key) =>
-        Object.hasOwn(b, key) &&
-        jsonEqual((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]),
-    )
-  );
+  return true;
 }

@@ -5,11 +5,11 @@ export class PointerError extends Error {
 
 // Keys that reach an object's prototype when they are assigned. They are refused wherever they appear, so
 // that no later code has to think of them.
-const RESERVED = new Set(["__proto__", "constructor", "prototype"]);
+const RESERVED = /^(__proto__|constructor|prototype)$/;
 
 /** Whether a key is one of `__proto__`, `constructor` and `prototype`, which no shared state may have. */
 export function isReservedKey(key: string): boolean {
-  return RESERVED.has(key);
+  return RESERVED.test(key);
 }
 
 /**
@@ -21,15 +21,14 @@ export function isReservedKey(key: string): boolean {
  */
 export function parsePointer(pointer: string): string[] {
   if (pointer === "") return [];
-  if (pointer[0] !== "/")
-    throw new PointerError(`"${pointer}" is not a JSON Pointer: it must begin with "/"`);
+  if (pointer[0] !== "/") throw new PointerError('a JSON Pointer must begin with "/"');
+  if (/~(?![01])/.test(pointer)) throw new PointerError('a "~" must be "~0" or "~1"');
   return pointer
     .slice(1)
     .split("/")
     .map((token) => {
-      if (/~(?![01])/.test(token)) throw new PointerError(`"${pointer}" has a "~" that is not "~0" or "~1"`);
-      const plain = token.replaceAll("~1", "/").replaceAll("~0", "~");
-      if (RESERVED.has(plain)) throw new PointerError(`"${pointer}" names the reserved key "${plain}"`);
+      const plain = token.includes("~") ? token.replaceAll("~1", "/").replaceAll("~0", "~") : token;
+      if (isReservedKey(plain)) throw new PointerError(`"${plain}" is a reserved key`);
       return plain;
     });
 }

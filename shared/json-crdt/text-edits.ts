@@ -1,186 +1,257 @@
 /**
- * An edit of a text: at this offset so many units are deleted, and this is put there ([H8]). Offsets count UTF-16
- * units; edits in a list apply one after the other, each to the result of the one before.
+ * One edit of a text: `del` characters are taken out at `at`, and `ins` is put there. Numbers are UTF-16
+ * units. Several edits are made one after the other, each on the result of the one before. None begins or
+ * ends inside a surrogate pair.
  */
 export type TextEdit = [at: number, del: number, ins: string];
 
-/** Edits that a text cannot take. */
+/** One part of a change as `Y.Text` takes it, from the text's start to its end. */
+export type TextDelta = ({ retain: number } | { insert: string } | { delete: number })[];
+
+/** Edits that do not fit a text. */
 export class TextEditError extends Error {
   override name = "TextEditError";
+  /** Index of the edit that does not fit. */
+  readonly index: number;
+  constructor(message: string, index: number) {
+    super(`Edit ${index} ${message}.`);
+    this.index = index;
+  }
 }
 
-/** A whole text as parts: kept, deleted, inserted; what is left behind the last part is kept. */
-type Part = { keep: number } | { del: number } | { ins: string };
-
-/** What Yjs calls a delta. */
-export type TextDelta = { retain?: number; delete?: number; insert?: unknown }[];
-
 /**
- * @returns the text after the edits
- * @throws TextEditError when one is out of range, or would cut a surrogate pair
+ * Applies edits to a text: all of them or none.
+ * @returns the new text
+ * @throws TextEditError when an edit is out of range, splits a surrogate pair or inserts half of one
  */
 export function applyTextEdits(text: string, edits: readonly TextEdit[]): string {
-  let now = text;
-  for (const [at, del, ins] of edits) {
-    if (!Number.isInteger(at) || !Number.isInteger(del) || at < 0 || del < 0 || at + del > now.length)
-      throw new TextEditError(`The text has ${now.length} units; there is nothing at ${at} to ${at + del}.`);
-    if (isInPair(now, at) || isInPair(now, at + del))
-      throw new TextEditError("An edit would cut a character in half.");
-    if (/\p{Surrogate}/u.test(ins)) throw new TextEditError("An edit inserts half a character.");
-    now = now.slice(0, at) + ins + now.slice(at + del);
-  }
-  return now;
-}
-
-/** Whether an offset lies between the two halves of a character. */
-export function isInPair(text: string, at: number): boolean {
-  return /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(at - 1, at + 1));
-}
-
-/** The edits that take `edits` back. @param text what they apply to */
-export function invertTextEdits(text: string, edits: readonly TextEdit[]): TextEdit[] {
-  let now = text;
-  const back: TextEdit[] = [];
-  for (const edit of edits) {
-    const [at, del, ins] = edit;
-    back.unshift([at, ins.length, now.slice(at, at + del)]);
-    now = applyTextEdits(now, [edit]);
-  }
-  return back;
+  return run(text, edits, () => {});
 }
 
 /**
- * The same edits for a text that has been edited by others in between: what both insert at one place stands behind
- * theirs, what both delete is deleted once.
- * @param edits made for the text that `over` applies to as well
+ * The edits that undo others.
+ * @param text the text before `edits`
+ * @returns edits for the text after `edits`
+ * @throws TextEditError like {@link applyTextEdits}
  */
-export function moveTextEdits(edits: readonly TextEdit[], over: readonly TextEdit[]): TextEdit[] {
-  return toEdits(transform(toParts(edits), toParts(over)));
+export function invertTextEdits(text: string, edits: readonly TextEdit[]): TextEdit[] {
+  const inverse: TextEdit[] = [];
+  run(text, edits, ([at, , ins], deleted) => inverse.push([at, ins.length, deleted]));
+  return inverse.reverse();
 }
 
-/** Edits for a Y.Text. */
-export function deltaOfEdits(edits: readonly TextEdit[]): TextDelta {
-  return toParts(edits).map((part) =>
-    "keep" in part ? { retain: part.keep } : "del" in part ? { delete: part.del } : { insert: part.ins },
-  );
-}
-
-/** What happened to a Y.Text, as edits. */
-export function editsOfDelta(delta: TextDelta): TextEdit[] {
-  const parts = delta.map((part): Part => {
-    if (part.retain !== undefined) return { keep: part.retain };
-    if (part.delete !== undefined) return { del: part.delete };
-    return { ins: String(part.insert) };
+/** Makes edits one after the other; those that go forward, as most do, share one pass over the text. */
+function run(
+  text: string,
+  edits: readonly TextEdit[],
+  each: (edit: TextEdit, deleted: string) => void,
+): string {
+  let base = text;
+  let done: string[] = [];
+  // Characters in `done`, and how many of `base` they stand for.
+  let length = 0;
+  let used = 0;
+  edits.forEach((edit, index) => {
+    const [at, del, ins] = checked(edit, index);
+    if (at < length) {
+      base = done.join("") + base.slice(used);
+      done = [];
+      length = 0;
+      used = 0;
+    }
+    const start = at - length + used;
+    const end = start + del;
+    if (end > base.length) throw new TextEditError("reaches behind the end of the text", index);
+    // What lies at `used` was looked at with the edit before.
+    if ((start > used && splitsPair(base, start)) || (del > 0 && splitsPair(base, end)))
+      throw new TextEditError("begins or ends inside a surrogate pair", index);
+    each(edit, base.slice(start, end));
+    done.push(base.slice(used, start), ins);
+    length = at + ins.length;
+    used = end;
   });
-  return toEdits(parts);
+  return done.join("") + base.slice(used);
 }
 
-function toParts(edits: readonly TextEdit[]): Part[] {
-  return edits.reduce<Part[]>((before, [at, del, ins]) => {
-    const next: Part[] = [];
-    if (at > 0) next.push({ keep: at });
-    if (del > 0) next.push({ del });
-    if (ins !== "") next.push({ ins });
-    return before.length === 0 ? next : compose(before, next);
-  }, []);
+function checked(edit: TextEdit, index: number): TextEdit {
+  if (!Array.isArray(edit) || edit.length !== 3 || typeof edit[2] !== "string")
+    throw new TextEditError("is not [at, del, ins]", index);
+  for (const number of edit.slice(0, 2))
+    if (!Number.isSafeInteger(number) || (number as number) < 0)
+      throw new TextEditError("has an offset or a length that is not a whole number from 0", index);
+  if (/\p{Surrogate}/u.test(edit[2])) throw new TextEditError("inserts half a surrogate pair", index);
+  return edit;
 }
 
-function toEdits(parts: readonly Part[]): TextEdit[] {
+/** Whether an offset is between the halves of a surrogate pair. */
+export function splitsPair(text: string, offset: number): boolean {
+  return /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(Math.max(0, offset - 1), offset + 1));
+}
+
+/**
+ * Moves edits over others that were made to the same text, so that they do to their result what they would
+ * have done to the text: `apply(apply(text, over), moveTextEdits(edits, over))` has all insertions of both,
+ * and lacks what either deleted.
+ *
+ * Two replicas that apply the same two changes in different order end with the same text when one of them
+ * takes `"behind"` for the change that came later in the agreed order, the other `"ahead"` for the earlier.
+ *
+ * @param edits what is moved
+ * @param over what was done meanwhile
+ * @param side where an insertion of `edits` goes when one of `over` is at the same place; default "behind"
+ * @returns edits in ascending order; none when nothing is left to do
+ */
+export function moveTextEdits(
+  edits: readonly TextEdit[],
+  over: readonly TextEdit[],
+  side: "behind" | "ahead" = "behind",
+): TextEdit[] {
+  const mine = new Cursor(deltaOfEdits(edits));
+  const theirs = new Cursor(deltaOfEdits(over));
+  const moved: TextDelta = [];
+  for (let part = mine.part; part !== undefined; part = mine.part) {
+    const other = theirs.part;
+    if (other && "insert" in other && (side === "behind" || !("insert" in part))) {
+      moved.push({ retain: other.insert.length });
+      theirs.take(other.insert.length);
+    } else if ("insert" in part) {
+      moved.push(part);
+      mine.take(part.insert.length);
+    } else {
+      const length = Math.min(lengthOf(part), other ? lengthOf(other) : Number.POSITIVE_INFINITY);
+      if (!other || "retain" in other) moved.push("retain" in part ? { retain: length } : { delete: length });
+      mine.take(length);
+      theirs.take(length);
+    }
+  }
+  return editsOfDelta(moved);
+}
+
+function lengthOf(part: TextDelta[number]): number {
+  if ("insert" in part) return part.insert.length;
+  return "retain" in part ? part.retain : part.delete;
+}
+
+/** Reads a delta in parts of any length. */
+class Cursor {
+  part: TextDelta[number] | undefined;
+  private readonly delta: TextDelta;
+  private next = 0;
+
+  constructor(delta: TextDelta) {
+    this.delta = delta;
+    this.part = delta[this.next++];
+  }
+
+  take(length: number): void {
+    if (this.part === undefined) return;
+    const left = lengthOf(this.part) - length;
+    if (left === 0) this.part = this.delta[this.next++];
+    else this.part = "retain" in this.part ? { retain: left } : { delete: left };
+  }
+}
+
+/**
+ * The edits of a `Y.Text` delta (of an event, or as `applyDelta` takes it). Formatting is left out.
+ * @returns edits in ascending order
+ * @throws TextEditError when it inserts anything but text; `index` is that of the part
+ */
+export function editsOfDelta(
+  delta: readonly { retain?: number; insert?: unknown; delete?: number }[],
+): TextEdit[] {
   const edits: TextEdit[] = [];
+  let edit: TextEdit = [0, 0, ""];
+  const close = () => {
+    if (edit[1] > 0 || edit[2] !== "") edits.push(edit);
+  };
+  delta.forEach((part, index) => {
+    if (part.insert !== undefined) {
+      if (typeof part.insert !== "string") throw new TextEditError("inserts what is not text", index);
+      edit[2] += part.insert;
+    } else if (part.delete !== undefined) edit[1] += part.delete;
+    else if (part.retain) {
+      close();
+      edit = [edit[0] + edit[2].length + part.retain, 0, ""];
+    }
+  });
+  close();
+  return edits;
+}
+
+/** A stretch of the text before the edits, or one that they put in. */
+type Stretch = { base: number; length: number } | { text: string };
+
+/**
+ * The delta that does the same as edits, for `Y.Text.applyDelta`. What is put in where something is taken
+ * out goes before it. Whether
+ * the edits fit the text is not checked, as it is not needed.
+ * @returns parts of at least one character, the last one not a retain
+ * @throws TextEditError when an edit is none of any text
+ */
+export function deltaOfEdits(edits: readonly TextEdit[]): TextDelta {
+  const stretches: Stretch[] = [{ base: 0, length: Number.POSITIVE_INFINITY }];
+  // Where the last edit was: the next one is mostly behind it.
+  let index = 0;
+  let offset = 0;
+  /** Makes a stretch begin at a place and goes there. */
+  const seek = (at: number) => {
+    if (at < offset) {
+      index = 0;
+      offset = 0;
+    }
+    for (; ; index++) {
+      const length = stretchLength(stretches[index]!);
+      if (at === offset) return;
+      if (at < offset + length) break;
+      offset += length;
+    }
+    stretches.splice(index, 1, ...split(stretches[index]!, at - offset));
+    index++;
+    offset = at;
+  };
+  edits.forEach((edit, i) => {
+    const [at, del, ins] = checked(edit, i);
+    seek(at);
+    const start = index;
+    seek(at + del);
+    stretches.splice(start, index - start, ...(ins === "" ? [] : [{ text: ins }]));
+    index = start;
+    offset = at;
+  });
+  return deltaOfStretches(stretches);
+}
+
+function deltaOfStretches(stretches: readonly Stretch[]): TextDelta {
+  const delta: TextDelta = [];
+  let text = "";
   let at = 0;
-  let open: TextEdit | null = null;
-  for (const part of parts) {
-    if ("keep" in part) {
-      if (part.keep > 0 && open) {
-        at += open[2].length;
-        open = null;
-      }
-      at += part.keep;
+  let kept = 0;
+  for (const stretch of stretches) {
+    if ("text" in stretch) {
+      text += stretch.text;
       continue;
     }
-    if (!open) {
-      open = [at, 0, ""];
-      edits.push(open);
+    if (text !== "" || stretch.base > at) {
+      if (kept > 0) delta.push({ retain: kept });
+      if (text !== "") delta.push({ insert: text });
+      if (stretch.base > at) delta.push({ delete: stretch.base - at });
+      kept = 0;
     }
-    if ("del" in part) open[1] += part.del;
-    else open[2] += part.ins;
+    text = "";
+    kept += stretch.length;
+    at = stretch.base + stretch.length;
   }
-  return edits.filter(([, del, ins]) => del > 0 || ins !== "");
+  return delta;
 }
 
-/** Takes parts piece by piece; behind the last one everything is kept. */
-class Reader {
-  private readonly parts: readonly Part[];
-  private i = 0;
-  private used = 0;
-
-  constructor(parts: readonly Part[]) {
-    this.parts = parts;
-  }
-
-  get done(): boolean {
-    return this.i >= this.parts.length;
-  }
-
-  get kind(): "keep" | "del" | "ins" {
-    const part = this.parts[this.i];
-    return !part || "keep" in part ? "keep" : "del" in part ? "del" : "ins";
-  }
-
-  get left(): number {
-    const part = this.parts[this.i];
-    return part ? sizeOf(part) - this.used : Number.POSITIVE_INFINITY;
-  }
-
-  /** @returns the piece; `n` units at most */
-  take(n: number): Part {
-    const part = this.parts[this.i];
-    if (!part) return { keep: n };
-    const from = this.used;
-    const size = Math.min(n, sizeOf(part) - from);
-    this.used += size;
-    if (this.used === sizeOf(part)) {
-      this.i += 1;
-      this.used = 0;
-    }
-    if ("keep" in part) return { keep: size };
-    return "del" in part ? { del: size } : { ins: part.ins.slice(from, from + size) };
-  }
+function stretchLength(stretch: Stretch): number {
+  return "text" in stretch ? stretch.text.length : stretch.length;
 }
 
-function sizeOf(part: Part): number {
-  return "keep" in part ? part.keep : "del" in part ? part.del : part.ins.length;
-}
-
-function compose(first: readonly Part[], second: readonly Part[]): Part[] {
-  const [a, b] = [new Reader(first), new Reader(second)];
-  const all: Part[] = [];
-  while (!a.done || !b.done) {
-    if (b.kind === "ins") all.push(b.take(Number.POSITIVE_INFINITY));
-    else if (a.kind === "del") all.push(a.take(Number.POSITIVE_INFINITY));
-    else {
-      const n = Math.min(a.left, b.left);
-      if (n === Number.POSITIVE_INFINITY) break;
-      const [from, to] = [a.take(n), b.take(n)];
-      if ("del" in to) {
-        if ("keep" in from) all.push(to);
-      } else all.push(from);
-    }
-  }
-  return all;
-}
-
-function transform(mine: readonly Part[], theirs: readonly Part[]): Part[] {
-  const [a, b] = [new Reader(mine), new Reader(theirs)];
-  const all: Part[] = [];
-  while (!a.done) {
-    if (b.kind === "ins") all.push({ keep: sizeOf(b.take(Number.POSITIVE_INFINITY)) });
-    else if (a.kind === "ins") all.push(a.take(Number.POSITIVE_INFINITY));
-    else {
-      const n = Math.min(a.left, b.left);
-      const [from, over] = [a.take(n), b.take(n)];
-      if ("keep" in over) all.push(from);
-    }
-  }
-  return all;
+function split(stretch: Stretch, at: number): [Stretch, Stretch] {
+  if ("text" in stretch) return [{ text: stretch.text.slice(0, at) }, { text: stretch.text.slice(at) }];
+  return [
+    { base: stretch.base, length: at },
+    { base: stretch.base + at, length: stretch.length - at },
+  ];
 }

@@ -1,24 +1,39 @@
-import { parsePointer } from "./pointer.ts";
+import { PointerError, parsePointer } from "./pointer.ts";
 
-/** Where text fields lie. */
+/** Which places of the state are text fields. */
 export type TextPaths = {
-  /** Whether a string at this path is a text field. */
+  /** Whether the value at this path is a text field when it is a string. */
   matches(path: readonly string[]): boolean;
-  /** Whether a text field may lie at this path or below it. */
+  /** Whether a text field may lie at this path or anywhere below it. */
   mayLie(path: readonly string[]): boolean;
 };
 
 /**
- * Reads the patterns that say which strings of the state people edit as text.
- * @param patterns JSON Pointers such as `/document` and `/sections/*\/body`; `*` stands for any one token
- * @throws PointerError naming a pattern that is not one
+ * Reads the patterns that name text fields.
+ * @param patterns JSON Pointers such as `/document`, or with `*` between `/sections/` and `/body`: it stands
+ *   for any one key or index, also for the key `*` itself
+ * @returns what tells text fields from other values
+ * @throws PointerError with a sentence that names a pattern that is none
  */
 export function compileTextPaths(patterns: readonly string[]): TextPaths {
-  const compiled = patterns.map((pattern) => parsePointer(pattern));
-  const fits = (pattern: readonly string[], path: readonly string[]) =>
-    path.every((token, i) => pattern[i] === "*" || pattern[i] === token);
+  const compiled = patterns.map(tokensOf);
+  const fits = (tokens: string[], path: readonly string[]) =>
+    path.every((token, i) => tokens[i] === "*" || tokens[i] === token);
   return {
-    matches: (path) => compiled.some((pattern) => pattern.length === path.length && fits(pattern, path)),
-    mayLie: (path) => compiled.some((pattern) => pattern.length >= path.length && fits(pattern, path)),
+    matches: (path) => compiled.some((tokens) => tokens.length === path.length && fits(tokens, path)),
+    mayLie: (path) => compiled.some((tokens) => tokens.length >= path.length && fits(tokens, path)),
   };
+}
+
+function tokensOf(pattern: string): string[] {
+  if (typeof pattern !== "string") throw new PointerError("A text path must be a string.");
+  if (pattern === "")
+    throw new PointerError('The text path "" names the whole state; a text field lies inside it.');
+  try {
+    return parsePointer(pattern);
+  } catch (error) {
+    throw new PointerError(
+      `The text path ${JSON.stringify(pattern)} is not valid: ${(error as Error).message}.`,
+    );
+  }
 }

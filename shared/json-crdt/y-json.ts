@@ -4,8 +4,9 @@ import type { TextPaths } from "./text-paths.ts";
 
 /** Name of the root type that holds the state while it is an object. */
 export const STATE = "state";
-/** Name of the root type with a state that is not an object, as plain JSON under {@link ROOT}. */
+/** Name of the root type with a state that is not an object, as plain JSON. */
 export const AGUI = "agui";
+/** Key of the state that is no object, within {@link AGUI}. */
 export const ROOT = "root";
 
 /**
