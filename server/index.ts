@@ -92,7 +92,8 @@ export async function createServer(options: ServerOptions = {}): Promise<Cothrea
     typeof where === "object"
       ? where
       : await openStore(config.store, { synchronous: config.synchronous === "full" ? "FULL" : "NORMAL" });
-  const warn = (what: string, details: object) => log.warn(details, what);
+  // Something threw where `error` is among the details; what agents and people do wrong has none.
+  const warn = (what: string, details: object) => log["error" in details ? "error" : "warn"](details, what);
   const rooms = new Rooms({
     store,
     agents: registry,
