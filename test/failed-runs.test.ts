@@ -1,4 +1,5 @@
 import { pino } from "pino";
+import { throwError } from "rxjs";
 import { expect, test } from "vitest";
 import type { Agent } from "../server/agents/agent.ts";
 import type { EntryOf } from "../shared/protocol/index.ts";
@@ -6,10 +7,10 @@ import { settled } from "./kit/fake-clock.ts";
 import { RawClient } from "./kit/raw-client.ts";
 import { openServer, TestRooms } from "./kit/server.ts";
 
-const throwing = (error: unknown): Agent =>
-  async function* () {
-    throw error;
-  };
+const throwing =
+  (error: unknown): Agent =>
+  () =>
+    throwError(() => error);
 
 /** One run of an agent: its end, all that was sent to a reader, and what a person on call was told. */
 async function runOf(agent: Agent) {
