@@ -11,6 +11,8 @@ import { AgentRegistry } from "./agents/registry.ts";
 import type { Authenticate } from "./auth/authenticator.ts";
 import { guests, newJoinCode } from "./auth/guests.ts";
 import { isLoopback } from "./auth/loopback.ts";
+import { refuseOrigin } from "./auth/origin.ts";
+import { toldOnce } from "./auth/refusals.ts";
 import { type Config, ConfigError, parseConfig } from "./config.ts";
 import { Gateway } from "./gateway/gateway.ts";
 import { buildHttp } from "./gateway/http.ts";
@@ -103,19 +105,21 @@ export async function createServer(options: ServerOptions = {}): Promise<Cothrea
     warn,
   });
   const info = { version: VERSION, agents: registry.list() };
+  const origins = {
+    cors: config.cors,
+    host: mounted ? "0.0.0.0" : host,
+    ...(config.publicUrl && { publicUrl: config.publicUrl }),
+  };
   const gateway = new Gateway({
     rooms,
     clock: systemClock,
     limits: bounds,
     authenticate: authenticate ?? guests(joinCode, config.insecure),
-    origins: {
-      cors: config.cors,
-      host: mounted ? "0.0.0.0" : host,
-      ...(config.publicUrl && { publicUrl: config.publicUrl }),
-    },
+    origins,
     server: info,
     log: (what, details) => log.debug(details, what),
   });
+  const refused = toldOnce((reason) => log.warn(reason));
   let stopping = false;
   const { server, http, detach } = await buildHttp({
     ...(mounted && { server: mounted }),
@@ -136,7 +140,11 @@ export async function createServer(options: ServerOptions = {}): Promise<Cothrea
     socket: Parameters<Gateway["upgrade"]>[1],
     head: Buffer,
   ) => {
-    if (request.url?.split("?")[0] === door) return gateway.upgrade(request, socket, head);
+    if (request.url?.split("?")[0] === door) {
+      const reason = refuseOrigin(request, origins);
+      if (reason !== null) refused(reason);
+      return gateway.upgrade(request, socket, head);
+    }
     if (mounted) return;
     // Whoever hangs up before the answer is written must not bring the server down.
     socket.on("error", () => {});

@@ -38,6 +38,27 @@ function upgrade(url: string, headers: Record<string, string>): Promise<{ status
 }
 
 describe("pages of other sites", () => {
+  test("are refused with the option that would let them in; the log has it once for each origin", async () => {
+    const lines: string[] = [];
+    const logger = pino({ level: "warn", base: null }, { write: (line: string) => void lines.push(line) });
+    const { url } = await openServer({ agents: agents(), logger });
+    const [dev, other] = ["http://localhost:5173", "https://other.example"];
+    const bodies = new Set<string>();
+    for (const origin of [dev, dev, other, dev, "null"]) bodies.add((await upgrade(url, { origin })).body);
+    const [first, , third] = bodies;
+    expect(first).toBe(
+      `Pages of ${dev} may not connect to this server. To allow it, start it with --cors "${dev}", in code cors: ["${dev}"].`,
+    );
+    expect(third).toMatch(/^Pages of null may .* --cors "\*"/);
+    const logged = lines.map((line) => JSON.parse(line) as { level: number; msg: string });
+    expect(logged).toEqual([...bodies].map((msg) => expect.objectContaining({ level: 40, msg })));
+    // Whoever connects chooses the origin: the log stays short.
+    for (let i = 0; i < 120; i += 1) await upgrade(url, { origin: `https://site-${i}.example` });
+    await upgrade(url, { origin: `https://${"x".repeat(5_000)}.example` });
+    expect(lines).toHaveLength(100);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(1_000);
+  });
+
   test("may not connect, unless they are named", async () => {
     const server = await openServer({ agents: agents(), cors: ["https://app.example.com"] });
     for (const origin of [
@@ -293,7 +314,7 @@ test("tokens, messages and what agents say never reach a log, whatever goes wron
     ...more,
   });
   await ana.ask(submit("1"));
-  (await puppet.next()).start({ type: "CUSTOM", name: CANARY, value: CANARY }).fail(new Error(CANARY));
+  (await puppet.next()).start({ type: "CUSTOM", name: CANARY, value: CANARY }).fail(new Error("no more disk"));
   await ana.entry((e) => e.kind === "event" && e.event.type === "RUN_ERROR");
   await ana.ask(submit("2"));
   (await puppet.next()).start().finish().emit({ type: "TEXT_MESSAGE_START", messageId: CANARY, role: 5 });
@@ -309,6 +330,8 @@ test("tokens, messages and what agents say never reach a log, whatever goes wron
   await server.close({ drainMs: 0 });
   expect(lines.length).toBeGreaterThan(5);
   expect(lines.filter((line) => line.includes(CANARY))).toEqual([]);
+  // The exception of an agent is for whoever runs the server, and for nobody else.
+  expect(lines.filter((line) => line.includes("no more disk"))).toHaveLength(1);
   // What is there can be worked with: each line names what happened, and where.
   for (const line of lines) expect(JSON.parse(line)).toMatchObject({ msg: expect.stringMatching(/\w/) });
 });
