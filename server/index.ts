@@ -79,7 +79,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Cothrea
   const open = !isLoopback(host) && !config.share && !config.insecure && !authenticate && !mounted;
   if (open)
     throw new ConfigError(
-      `host ${host} can be reached from outside, and nobody has to sign in. Use share, give authenticate, or set insecure.`,
+      `host ${host} can be reached from outside, and nobody has to sign in. Start it with --share or --insecure, in code with share, insecure or authenticate.`,
     );
   const log = logger ?? pino({ level: config.logLevel, base: null });
   const joinCode = config.share ? newJoinCode() : undefined;

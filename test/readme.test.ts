@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
+import { parseConfig } from "../server/config.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const README = readFileSync(join(ROOT, "README.md"), "utf8");
@@ -35,4 +36,13 @@ test("every ts and tsx snippet of the README type-checks against the built packa
     errors = (error as { stdout: string }).stdout;
   }
   expect(errors).toBe("");
+});
+
+test("the configuration file of the README is one", () => {
+  const files = [...README.matchAll(/^```json\n(.*?)^```$/gms)].map(([, text]) => JSON.parse(text as string));
+  expect(files).toHaveLength(1);
+  expect(parseConfig(files[0]).agent).toEqual([
+    "planner=http://127.0.0.1:8000/agent",
+    "writer=http://127.0.0.1:8001/agent",
+  ]);
 });
