@@ -223,7 +223,7 @@ describe("a server that others can reach", () => {
   test("is refused without a way to sign in, and says what to do", async () => {
     for (const host of ["0.0.0.0", "::", "192.0.2.1", "box.lan"])
       await expect(createServer({ host, port: 0, store: "memory:", logLevel: "silent" })).rejects.toThrow(
-        /^host .* can be reached from outside.*Use share, give authenticate, or set insecure\.$/,
+        /^host .* can be reached from outside.*Start it with --share or --insecure, in code with share, insecure or authenticate\.$/,
       );
   });
 
@@ -314,7 +314,9 @@ test("tokens, messages and what agents say never reach a log, whatever goes wron
     ...more,
   });
   await ana.ask(submit("1"));
-  (await puppet.next()).start({ type: "CUSTOM", name: CANARY, value: CANARY }).fail(new Error("no more disk"));
+  (await puppet.next())
+    .start({ type: "CUSTOM", name: CANARY, value: CANARY })
+    .fail(new Error("no more disk"));
   await ana.entry((e) => e.kind === "event" && e.event.type === "RUN_ERROR");
   await ana.ask(submit("2"));
   (await puppet.next()).start().finish().emit({ type: "TEXT_MESSAGE_START", messageId: CANARY, role: 5 });
