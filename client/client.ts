@@ -81,6 +81,7 @@ export interface Client extends ClientSnapshot {
   /**
    * A thread, joined and kept so until `release()` is called as often as this was. The same object for the
    * same id.
+   * @throws TypeError where there is no WebSocket and none was given
    */
   thread(id: string, options?: ThreadOptions): Thread;
   /** A thread without joining it: for code that holds it later, such as a hook that renders. */
@@ -138,17 +139,19 @@ export function createClient(options: ClientOptions = {}): Client {
     claim ??= claimClientId(random);
     const [{ id: client }, given] = await Promise.all([claim, token?.()]);
     if (!guest?.id) madeId ??= guestId(random);
-    // Where there is a token, it says who this is.
-    const user = (guest || !token) && {
-      id: guest?.id ?? madeId ?? "",
-      name: guest?.name.trim().slice(0, NAME_MAX) || "Guest",
-    };
+    // In JSON what is undefined is absent. Where there is a token, it says who this is.
     return {
       type: "hello",
       v: PROTOCOL,
       client,
-      ...(given !== undefined && { token: given }),
-      ...(user && { user }),
+      token: given,
+      user:
+        guest || !token
+          ? {
+              id: guest?.id || (madeId as string),
+              name: guest?.name.trim().slice(0, NAME_MAX) || "Guest",
+            }
+          : undefined,
     };
   };
 
@@ -268,22 +271,21 @@ export function createClient(options: ClientOptions = {}): Client {
     const key = JSON.stringify([query.archived, query.text, query.limit]);
     return listOf(key, () => createThreadList({ ...query }, host));
   };
+  const joined = <T extends Thread | ThreadList>(it: T) => {
+    // Not when the client is made: where pages are rendered there may be none, and none is needed.
+    if (!options.WebSocket && !environment().WebSocket)
+      throw new TypeError("There is no WebSocket here: give createClient a `WebSocket`.");
+    it.hold();
+    return it;
+  };
 
   return withSnapshotFields(now, {
     get snapshot() {
       return now();
     },
-    thread(id: string, given?: ThreadOptions) {
-      const thread = peek(id, given);
-      thread.hold();
-      return thread;
-    },
+    thread: (id: string, given?: ThreadOptions) => joined(peek(id, given)),
     peek,
-    threads(query?: ThreadQuery) {
-      const list = peekThreads(query);
-      list.hold();
-      return list;
-    },
+    threads: (query?: ThreadQuery) => joined(peekThreads(query)),
     peekThreads,
     update: host.update,
     subscribe: (listener: () => void) => emitter.on("change", listener),

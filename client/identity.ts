@@ -32,8 +32,8 @@ export async function claimClientId(random: () => number): Promise<{ id: string;
   const kept = storage("sessionStorage");
   const old = kept?.getItem(CLIENT_KEY);
   if (kept && environment().navigator?.locks) {
-    for (const id of old ? [old, makeId(random)] : [makeId(random)]) {
-      const release = await lock(`${CLIENT_KEY}:${id}`);
+    for (const id of [old, makeId(random)]) {
+      const release = id && (await lock(`${CLIENT_KEY}:${id}`));
       if (!release) continue;
       remember(kept, CLIENT_KEY, id);
       return { id, release };
@@ -45,10 +45,7 @@ export async function claimClientId(random: () => number): Promise<{ id: string;
 /** Takes a Web Lock and keeps it; `null` when somebody has it or locks do not work here. */
 function lock(name: string): Promise<(() => void) | null> {
   return new Promise((settle) => {
-    const held = (given: unknown) => {
-      if (!given) return settle(null);
-      return new Promise<void>((release) => settle(release));
-    };
+    const held = (given: unknown) => (given ? new Promise<void>(settle) : settle(null));
     const { navigator } = environment();
     navigator?.locks?.request(name, { ifAvailable: true }, held).catch(() => settle(null));
   });

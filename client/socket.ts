@@ -24,9 +24,6 @@ export type SocketConstructor = new (url: string, protocols: string[]) => Socket
 export function socketUrl(url: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : null;
   if (!parsed || !/^(http|ws)s?:$/.test(parsed.protocol))
-    throw new TypeError(
-      `"${url}" is not the address of a server: give \`url\` as https://host/path or wss://`,
-    );
-  const secure = parsed.protocol === "https:" || parsed.protocol === "wss:";
-  return `${secure ? "wss" : "ws"}://${parsed.host}${parsed.pathname.replace(/\/+$/, "")}/v1/ws`;
+    throw new TypeError(`"${url}" is not the address of a server: give \`url\` as https://host/path`);
+  return `${parsed.protocol.replace("http", "ws")}//${parsed.host}${parsed.pathname.replace(/\/+$/, "")}/v1/ws`;
 }

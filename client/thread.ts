@@ -147,7 +147,7 @@ export function createThread(core: Omit<ThreadCore, "thread">): Thread {
       const target = runId ?? runs.at(-1)?.runId ?? inputs.find(({ status }) => status === "running")?.runId;
       if (target !== undefined)
         return core.change({ type: "cancel", thread: id, key: newId(), runId: target });
-      const error = new CothreadError("not_running", "Nothing is running in this thread.");
+      const error = new CothreadError("not_running", "Nothing is running here.");
       return promised((answered) => answered({ ok: false, error }));
     },
     update: (change: ThreadUpdate) => host.update(id, change),

@@ -2,7 +2,8 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { z } from "zod";
-import { Config, ConfigError, parseConfig } from "./config.ts";
+import { Config, ConfigError, parseConfig, shown } from "./config.ts";
+import { nearest } from "./nearest.ts";
 
 const COMMANDS = {
   serve: "start the server (also without any command)",
@@ -52,13 +53,29 @@ function readOptions(flags: Record<string, unknown>): Config {
     given[option] = value;
     written.set(option, flagOf(option));
   }
-  return parseConfig(given, (option) => written.get(option) ?? flagOf(option));
+  // What was meant instead is called as it would be where the wrong name stands.
+  const like = (option: string, place: string) => (place.startsWith('"') ? `"${option}"` : flagOf(option));
+  return parseConfig(given, (option, other) =>
+    other === undefined ? (written.get(option) ?? flagOf(option)) : like(option, written.get(other) ?? ""),
+  );
+}
+
+/** A sentence for each variable that looks like one of ours and is none: nothing else would tell. */
+function strayVariables(): string[] {
+  const known = [...OPTIONS.map(variableOf), "COTHREAD_CONFIG"];
+  const names = Object.keys(process.env).filter(
+    (name) => name.startsWith("COTHREAD_") && !known.includes(name),
+  );
+  return names.map((name) => {
+    const meant = nearest(name, known);
+    return `There is no variable ${name}; it is ignored.${meant === undefined ? "" : ` Did you mean ${meant}?`}`;
+  });
 }
 
 function truth(value: string, variable: string): boolean {
   if (["1", "true", "yes", "on"].includes(value.toLowerCase())) return true;
   if (["0", "false", "no", "off"].includes(value.toLowerCase())) return false;
-  throw new ConfigError(`${variable} is not right: "${value}" is neither true nor false.`);
+  throw new ConfigError(`${variable} is not right: ${shown(value)} is neither true nor false.`);
 }
 
 function readFile(path: string): Record<string, unknown> {
@@ -100,6 +117,7 @@ function help(): string {
 }
 
 async function serve(flags: Record<string, unknown>): Promise<void> {
+  for (const sentence of strayVariables()) console.error(sentence);
   const { agent, ...config } = readOptions(flags);
   const { createServer } = await import("./index.ts");
   const agents = agent.length > 0 ? await remoteAgents(agent) : undefined;
@@ -179,27 +197,53 @@ function parse(argv: string[]) {
       ...(isList(option) && { multiple: true }),
     };
   }
+  // A negative number is a value, and to be told so what is wrong with it.
+  const args = argv.flatMap((arg, i) => {
+    const before = argv[i - 1] ?? "";
+    if (isNegative(arg) && options[before.slice(2)]?.type === "string") return [];
+    const next = argv[i + 1];
+    return [
+      next !== undefined && isNegative(next) && options[arg.slice(2)]?.type === "string"
+        ? `${arg}=${next}`
+        : arg,
+    ];
+  });
   try {
-    return parseArgs({ args: argv, options, allowPositionals: true });
+    return parseArgs({ args, options, allowPositionals: true });
   } catch (error) {
-    const message = (error as Error).message.split(". ")[0] ?? "";
-    const flag = /'(--?[^' ]+)/.exec(message)?.[1];
-    throw new ConfigError(
-      flag && /Unknown option/.test(message)
-        ? `There is no option ${flag}. See cothread --help for those there are.`
-        : `${message}.`,
-    );
+    const { message } = error as Error;
+    const flag = /'(?:-\w, )?(--?[^' ]+)/.exec(message)?.[1] ?? "";
+    if (/Unknown option/.test(message)) {
+      const meant = nearest(flag.slice(2), Object.keys(options));
+      const hint = meant === undefined ? "" : ` Did you mean --${meant}?`;
+      throw new ConfigError(`There is no option ${flag}.${hint} See cothread --help for those there are.`);
+    }
+    if (/argument (missing|is ambiguous)/.test(message)) throw new ConfigError(`${flag} needs a value.`);
+    throw new ConfigError(`${flag} takes no value.`);
   }
 }
 
+const isNegative = (arg: string) => /^-\d/.test(arg);
+
+/** A sentence for what the system refused, or `undefined`. */
+function refusal({ code, port, address, hostname }: Refusal): string | undefined {
+  switch (code) {
+    case "EADDRINUSE":
+      return `Port ${port} is taken by another program. Choose another with --port.`;
+    case "EACCES":
+      return `Port ${port} may not be opened by this user. Choose one above 1023 with --port.`;
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return `${address ?? hostname} is no address of this machine. Choose another with --host.`;
+    default:
+      return undefined;
+  }
+}
+type Refusal = { code?: string; port?: number; address?: string; hostname?: string };
+
 main(process.argv.slice(2)).catch((error: unknown) => {
   const known = error instanceof Error && /^(ConfigError|StoreOpenError)$/.test(error.name);
-  const { code, message } = error as { code?: string; message?: string };
-  if (known) console.error(message);
-  else if (code === "EADDRINUSE")
-    console.error("The port is taken by another program. Choose another with --port.");
-  else if (code === "EACCES")
-    console.error("The port may not be opened by this user. Choose one above 1023 with --port.");
-  else console.error(error);
+  console.error(known ? error.message : (refusal((error ?? {}) as Refusal) ?? error));
   process.exit(1);
 });

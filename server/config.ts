@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { nearest } from "./nearest.ts";
 
 /** Longest time an option may name, ms; timers end at 24.8 days. */
 const DAY = 86_400_000;
@@ -28,6 +29,24 @@ function whole(min: number, max: number) {
     );
 }
 
+const HOST = "it must be an address such as 127.0.0.1";
+const SWITCH = "it must be true or false";
+const BASE_PATH = 'it must be empty, or begin with "/" and not end with one';
+const ORIGIN = "it must be an origin such as https://app.example.com, without a path, or *";
+const AGENT = 'it must look like NAME=http://host/path, in a file also {"NAME": "http://host/path"}';
+
+/** What is wrong with NAME=URL, or nothing. */
+function wrongAgent(item: string): string | undefined {
+  const at = item.indexOf("=");
+  const [name, url] = [item.slice(0, at), item.slice(at + 1)];
+  if (at < 1 || !/^https?:\/\/\S*$/.test(url)) return AGENT;
+  if (/\s/.test(name)) return "the name of an agent must be without spaces";
+  if (name.length > 256) return "the name of an agent must have at most 256 characters";
+  // JavaScript puts such keys before all others, and the first agent is the default.
+  if (/^\d+$/.test(name)) return "the name of an agent must not be a number";
+  return URL.canParse(url) ? undefined : "it has a URL that is not one";
+}
+
 /**
  * Every option of a server that flags, `COTHREAD_*` variables and a configuration file can set: one schema
  * for all three. `meta` carries what `--help` prints: what it is, its unit, and why one would change it.
@@ -35,45 +54,48 @@ function whole(min: number, max: number) {
 export const Config = z.strictObject({
   port: whole(0, 65_535).default(4000).meta({ what: "TCP port; 0 takes a free one" }),
   host: z
-    .string()
-    .min(1)
+    .string({ error: HOST })
+    .min(1, HOST)
     .default("127.0.0.1")
     .meta({ what: "address to listen on; 0.0.0.0 for every network" }),
   store: z
-    .string()
+    .string({ error: "it must be sqlite:FILE or memory:" })
     .default("sqlite:cothread.db")
     .meta({ what: "where threads are kept: sqlite:FILE, or memory: for a server that forgets" }),
   synchronous: z
-    .enum(["normal", "full"])
+    .enum(["normal", "full"], { error: "it must be normal or full" })
     .default("normal")
     .meta({ what: "full also survives a power cut, and makes every commit wait for the disk" }),
   agent: z
     .array(
       z
-        .string()
+        .string({ error: AGENT })
         .trim()
-        .regex(/^[^=\s]{1,256}=https?:\/\/\S+$/, "it must look like NAME=http://host/path")
-        // JavaScript puts such keys before all others, and the first agent is the default.
-        .regex(/^(?!\d+=)/, "the name of an agent must not be a number")
-        .refine((value) => URL.canParse(value.slice(value.indexOf("=") + 1)), "it has a URL that is not one"),
+        .superRefine((item, context) => {
+          const message = wrongAgent(item);
+          if (message) context.addIssue({ code: "custom", message });
+        }),
+      { error: AGENT },
     )
-    .refine(
-      (list) => new Set(list.map((item) => item.slice(0, item.indexOf("=")))).size === list.length,
-      "two agents have one name",
-    )
+    .superRefine((list, context) => {
+      const names = list.map((item) => item.slice(0, item.indexOf("=")));
+      const twice = names.find((name, i) => names.indexOf(name) < i);
+      if (twice === undefined) return;
+      context.addIssue({ code: "custom", message: `two agents have one name, ${shown(twice)}` });
+    })
     .default([])
     .meta({ what: "NAME=URL of an AG-UI agent; may be given several times, the first is the default" }),
   share: z
-    .boolean()
+    .boolean({ error: SWITCH })
     .default(false)
     .meta({ what: "let people on the local network in who have the join code this prints" }),
   insecure: z
-    .boolean()
+    .boolean({ error: SWITCH })
     .default(false)
     .meta({ what: "listen beyond this machine although nobody has to sign in" }),
   basePath: z
-    .string()
-    .regex(/^(\/[^/?#\s]+)*$/, 'must be empty or begin with "/" and not end with one')
+    .string({ error: BASE_PATH })
+    .regex(/^(\/[^/?#\s]+)*$/, BASE_PATH)
     .default("")
     .meta({ what: "path before all of the server's own, as a proxy passes it on" }),
   publicUrl: z
@@ -85,12 +107,13 @@ export const Config = z.strictObject({
   cors: z
     .array(
       z
-        .string()
+        .string({ error: ORIGIN })
         .trim()
         .refine(
           (origin) => origin === "*" || (URL.canParse(origin) && new URL(origin).origin === origin),
-          "it must be an origin such as https://app.example.com, without a path, or *",
+          ORIGIN,
         ),
+      { error: 'it must be a list of origins, such as ["https://app.example.com"]' },
     )
     .default([])
     .meta({ what: "origins of other web pages that may connect, e.g. https://app.example.com" }),
@@ -100,7 +123,7 @@ export const Config = z.strictObject({
         z.number(),
         z
           .string()
-          .regex(/^\d+(\.\d+)?$/)
+          .regex(/^-?\d+(\.\d+)?$/)
           .transform(Number),
       ],
       { error: "it must be a number" },
@@ -116,34 +139,72 @@ export const Config = z.strictObject({
     .meta({ what: "ms that running agents get to finish when the server is stopped" }),
   roomIdleMs: whole(0, DAY).default(60_000).meta({ what: "ms a thread that nobody uses stays in memory" }),
   logLevel: z
-    .enum(["silent", "error", "warn", "info", "debug"])
+    .enum(["silent", "error", "warn", "info", "debug"], {
+      error: "it must be silent, error, warn, info or debug",
+    })
     .default("info")
     .meta({ what: "how much is logged; never messages or secrets" }),
 });
 export type Config = z.infer<typeof Config>;
 
-/** An option that is wrong: one sentence that names it. */
+/** Options that are wrong: a line for each, with its name. */
 export class ConfigError extends Error {
   override name = "ConfigError";
 }
 
 /**
  * Checks options from wherever they came.
- * @param given option name → value
+ * @param given option name → value; `agent` may also be an object, name → URL
  * @param named how an option is called where the person wrote it, for the sentence
- * @throws ConfigError naming the first option that is wrong
+ * @throws ConfigError naming every option that is wrong
  */
 export function parseConfig(
   given: Record<string, unknown>,
-  named: (option: string) => string = (o) => o,
+  named: (option: string, like?: string) => string = (option) => option,
 ): Config {
-  const parsed = Config.safeParse(given);
+  const options = { ...given, ...(isObject(given.agent) && { agent: listed(given.agent) }) };
+  const parsed = Config.safeParse(options);
   if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0];
-  if (issue?.code === "unrecognized_keys") {
-    const [option = ""] = issue.keys;
-    throw new ConfigError(`There is no option ${named(option)}. See cothread --help for those there are.`);
+  const said = new Map<string, string>();
+  for (const issue of parsed.error.issues) {
+    if (issue.code === "unrecognized_keys") {
+      for (const option of issue.keys) said.set(option, noOption(option, named));
+      continue;
+    }
+    const option = String(issue.path[0] ?? "");
+    if (said.has(option)) continue;
+    const value = issue.path.reduce<unknown>(
+      (all, key) => (all as Record<PropertyKey, unknown>)[key],
+      options,
+    );
+    const what = Array.isArray(value) && value.length > 0 ? "" : ` (given: ${shown(value)})`;
+    said.set(option, `${named(option)} is not right: ${issue.message}${what}.`);
   }
-  const option = String(issue?.path[0] ?? "");
-  throw new ConfigError(`${named(option)} is not right: ${issue?.message ?? "it has the wrong type"}.`);
+  throw new ConfigError([...said.values()].join("\n"));
+}
+
+function noOption(option: string, named: (option: string, like?: string) => string): string {
+  const meant = nearest(option, Object.keys(Config.shape));
+  const hint = meant === undefined ? "" : ` Did you mean ${named(meant, option)}?`;
+  return `There is no option ${named(option)}.${hint} See cothread --help for those there are.`;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** An equals sign within a name would end it: what does not fit stays as it is, and is refused. */
+function listed(agents: Record<string, unknown>): unknown {
+  return Object.entries(agents).map(([name, url]) =>
+    typeof url === "string" && !name.includes("=") ? `${name}=${url}` : { [name]: url },
+  );
+}
+
+/** Longest piece of a wrong value that is repeated, characters. */
+const SHOWN = 60;
+
+/** A value as a sentence repeats it: shortened, and without what may be a password or a key. */
+export function shown(value: unknown): string {
+  const text = typeof value === "number" ? String(value) : (JSON.stringify(value) ?? String(value));
+  const safe = text.replaceAll(/[^\s"/=]*:\S*@|\/\/\S*@/g, "…@").replaceAll(/\?[^"\s]+/g, "?…");
+  return safe.length > SHOWN ? `${safe.slice(0, SHOWN)}…` : safe;
 }

@@ -11,6 +11,8 @@ import { AgentRegistry } from "./agents/registry.ts";
 import type { Authenticate } from "./auth/authenticator.ts";
 import { guests, newJoinCode } from "./auth/guests.ts";
 import { isLoopback, isLoopbackUrl } from "./auth/loopback.ts";
+import { refuseOrigin } from "./auth/origin.ts";
+import { toldOnce } from "./auth/refusals.ts";
 import { type Config, ConfigError, parseConfig } from "./config.ts";
 import { Gateway } from "./gateway/gateway.ts";
 import { buildHttp } from "./gateway/http.ts";
@@ -20,7 +22,7 @@ import { openStore } from "./store/open.ts";
 import type { Store } from "./store/store.ts";
 import { VERSION } from "./version.ts";
 
-export type { Agent, AgentContext, AgentFunction, AgentOptions } from "./agents/agent.ts";
+export type { Agent, AgentContext, AgentEvent, AgentFunction, AgentOptions } from "./agents/agent.ts";
 export type { Authenticate, Identity } from "./auth/authenticator.ts";
 export { Config, ConfigError } from "./config.ts";
 export type { GatewayLimits } from "./gateway/limits.ts";
@@ -79,7 +81,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Cothrea
   const outside = proxied ? `publicUrl ${config.publicUrl}` : `host ${host}`;
   if ((proxied || (!isLoopback(host) && !mounted)) && !config.share && !config.insecure && !authenticate)
     throw new ConfigError(
-      `${outside} can be reached from outside, and nobody has to sign in. Use share, give authenticate, or set insecure.`,
+      `${outside} can be reached from outside, and nobody has to sign in. Start it with --share or --insecure, in code with share, insecure or authenticate.`,
     );
   const log = logger ?? pino({ level: config.logLevel, base: null });
   const joinCode = config.share ? newJoinCode() : undefined;
@@ -94,7 +96,8 @@ export async function createServer(options: ServerOptions = {}): Promise<Cothrea
     typeof where === "object"
       ? where
       : await openStore(config.store, { synchronous: config.synchronous === "full" ? "FULL" : "NORMAL" });
-  const warn = (what: string, details: object) => log.warn(details, what);
+  // Something threw where `error` is among the details; what agents and people do wrong has none.
+  const warn = (what: string, details: object) => log["error" in details ? "error" : "warn"](details, what);
   const rooms = new Rooms({
     store,
     agents: registry,
@@ -104,19 +107,21 @@ export async function createServer(options: ServerOptions = {}): Promise<Cothrea
     warn,
   });
   const info = { version: VERSION, agents: registry.list() };
+  const origins = {
+    cors: config.cors,
+    host: mounted ? "0.0.0.0" : host,
+    ...(config.publicUrl && { publicUrl: config.publicUrl }),
+  };
   const gateway = new Gateway({
     rooms,
     clock: systemClock,
     limits: bounds,
     authenticate: authenticate ?? guests(joinCode, config.insecure, proxied),
-    origins: {
-      cors: config.cors,
-      host: mounted ? "0.0.0.0" : host,
-      ...(config.publicUrl && { publicUrl: config.publicUrl }),
-    },
+    origins,
     server: info,
     log: (what, details) => log.debug(details, what),
   });
+  const refused = toldOnce((reason) => log.warn(reason));
   let stopping = false;
   const door = `${config.basePath}/v1/ws`;
   const onUpgrade = (
@@ -124,7 +129,11 @@ export async function createServer(options: ServerOptions = {}): Promise<Cothrea
     socket: Parameters<Gateway["upgrade"]>[1],
     head: Buffer,
   ) => {
-    if (request.url?.split("?")[0] === door) return gateway.upgrade(request, socket, head);
+    if (request.url?.split("?")[0] === door) {
+      const reason = refuseOrigin(request, origins);
+      if (reason !== null) refused(reason);
+      return gateway.upgrade(request, socket, head);
+    }
     if (mounted) return;
     // Whoever hangs up before the answer is written must not bring the server down.
     socket.on("error", () => {});

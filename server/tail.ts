@@ -14,6 +14,12 @@ import { ConfigError } from "./config.ts";
 /** Messages shown of what was there before. */
 const SHOWN = 10;
 
+/** Longest refusal that is shown, characters. */
+const REFUSAL_MAX = 500;
+
+/** How long a server may take to answer, ms. */
+const PATIENCE_MS = 10_000;
+
 /**
  * Follows one thread of a running server and prints what happens, until it is interrupted or the server
  * goes away.
@@ -24,7 +30,8 @@ const SHOWN = 10;
 export function tail(thread: string, { url, json }: { url: string; json: boolean }): Promise<void> {
   if (!/^https?:\/\//.test(url) || !URL.canParse(url))
     throw new ConfigError(`--url is not right: "${url}" is not an address such as http://127.0.0.1:4000.`);
-  const socket = new WebSocket(`${url.replace(/^http/, "ws").replace(/\/$/, "")}/v1/ws`, SUBPROTOCOL);
+  const address = `${url.replace(/^http/, "ws").replace(/\/$/, "")}/v1/ws`;
+  const socket = new WebSocket(address, SUBPROTOCOL, { handshakeTimeout: PATIENCE_MS });
   // Whoever reads our output may stop reading, as `head` does.
   process.stdout.on("error", () => socket.terminate());
   const say = (line: string) => console.log(line);
@@ -39,19 +46,39 @@ export function tail(thread: string, { url, json }: { url: string; json: boolean
       reject(new ConfigError(printable(sentence)));
       socket.terminate();
     };
-    socket.on("error", ({ message }) =>
-      fail(`No server answers at ${url}${message ? ` (${message})` : ""}. Is it running?`),
-    );
+    const foreign = (why: string) =>
+      fail(`What answers at ${url} is no Cothread server (${why}). Check the address and its path.`);
+    const silent = setTimeout(() => foreign("it says nothing"), 2 * PATIENCE_MS);
+    socket.on("error", ({ message, code }: Error & { code?: string }) => {
+      // Errors of HTTP and of the handshake come from something that answers, only not as we do.
+      if (code?.startsWith("HPE_") || /subprotocol|Sec-WebSocket|Upgrade|frame/i.test(message))
+        foreign("it does not speak its protocol");
+      else fail(`No server answers at ${url}${message ? ` (${message})` : ""}. Is it running?`);
+    });
+    socket.on("unexpected-response", (_request, response) => {
+      const { statusCode = 0, headers } = response;
+      // Ours says why it refuses, in plain text.
+      const told = [403, 503].includes(statusCode) && headers["content-type"]?.startsWith("text/plain");
+      if (!told) return foreign(`HTTP status ${statusCode}`);
+      let body = "";
+      response.setEncoding("utf8").on("data", (chunk: string) => {
+        body = (body + chunk).slice(0, REFUSAL_MAX);
+      });
+      response.on("end", () => fail(body));
+    });
     socket.on("open", () =>
       send({ type: "hello", v: PROTOCOL, client: randomUUID(), user: { id: "tail", name: "cothread tail" } }),
     );
     socket.on("close", (code) => {
+      clearTimeout(silent);
       if (!joined) fail(`The server at ${url} closed the connection (${code}).`);
       else if (!json) say(`— the connection ended (${code})`);
       resolve();
     });
     socket.on("message", (data) => {
-      const frame = JSON.parse(String(data)) as DownFrame;
+      const frame = frameOf(data);
+      if (frame === undefined) return joined ? undefined : foreign("it does not speak its protocol");
+      clearTimeout(silent);
       if (frame.type === "welcome") send({ type: "join", ref: 1, thread, history: SHOWN });
       else if (frame.type === "joined") joined = true;
       else if (frame.type === "reject") fail(frame.message);
@@ -61,6 +88,15 @@ export function tail(thread: string, { url, json }: { url: string; json: boolean
       else if (frame.type === "entries") for (const entry of frame.items) print(entry);
     });
   });
+}
+
+function frameOf(data: WebSocket.RawData): DownFrame | undefined {
+  try {
+    const frame = JSON.parse(String(data)) as DownFrame | null;
+    return typeof frame?.type === "string" ? frame : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 // What people and agents write goes to a terminal, which would obey what is in it.

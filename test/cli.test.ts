@@ -1,10 +1,12 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { createServer as createHttpServer } from "node:http";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { WebSocketServer } from "ws";
 import { Config, ConfigError, parseConfig } from "../server/config.ts";
 import { openStore } from "../server/store/open.ts";
 import type { Person } from "../shared/protocol/index.ts";
@@ -105,12 +107,20 @@ async function serving(
 describe("options", () => {
   // Each is a process of its own: what only the schema decides is in the next test.
   const wrong: [string[], RegExp][] = [
-    [["--prot", "1"], /--prot\b/],
-    [["--port"], /--port/],
+    [["--prot", "1"], /^There is no option --prot\. Did you mean --port\? See cothread --help/],
+    [["--demo-spede=1"], /--demo-spede\. Did you mean --demo-speed\?/],
+    [["--xyz"], /--xyz\. See/],
+    [["--port"], /^--port needs a value\./],
+    [["--host", "--share"], /^--host needs a value\./],
+    [["--demo-speed", "-3"], /^--demo-speed is not right: it must be 0 or more \(given: "-3"\)\./],
+    [["--synchronous", "maybe"], /^--synchronous .*normal or full \(given: "maybe"\)\./],
+    [["--agent", "a b=http://x"], /^--agent .*name .*without spaces \(given: "a b=http:\/\/x"\)\./],
+    [["--agent", "a=ftp://me:secret@x/?key=secret"], /^--agent .*NAME=http/],
+    [["--host", "203.0.113.7", "--insecure"], /^203\.0\.113\.7 is no address .*--host/],
     [["--port=-1"], /--port.*0 or more/],
     [["--share=yes"], /--share/],
-    [["--agent", "a=http://x", "--agent", "a=http://y"], /--agent.*one name/],
-    [["--host", "0.0.0.0"], /host 0\.0\.0\.0.*share/],
+    [["--agent", "a=http://x", "--agent", "a=http://y"], /--agent.*one name, "a"\./],
+    [["--host", "0.0.0.0"], /host 0\.0\.0\.0.*--share or --insecure/],
     [["--store", "postgres://user:secret@host/db"], /store/],
     [["--config", "nowhere.json"], /--config.*nowhere\.json/],
     [["--url", "http://x"], /--url.*"serve"/],
@@ -165,12 +175,26 @@ describe("options", () => {
     expect(await named([], { COTHREAD_CONFIG: file })).toMatch(
       /^There is no option "prot" in .*options\.json/,
     );
+    writeFileSync(file, JSON.stringify({ agents: {}, port: "no", logLevel: "loud" }));
+    const { err } = await run(["--config", file]);
+    expect(
+      err.match(/^("\w+" in|There is no option "agents"|.*Did you mean "agent"\?).*options\.json/gm),
+    ).toHaveLength(3);
     writeFileSync(file, "{nope");
     expect(await named(["--config", file], {})).toMatch(/^--config is not right: .*options\.json/);
   });
 
+  test("a variable that is none of ours is ignored, and named", { timeout: 60_000 }, async () => {
+    const { err } = await run(["--port", "no"], { COTHREAD_PROT: "1", COTHREAD_DEMO_SPEED: "0" });
+    expect(err.split("\n")).toEqual([
+      "There is no variable COTHREAD_PROT; it is ignored. Did you mean COTHREAD_PORT?",
+      '--port is not right: it must be a whole number (given: "no").',
+      "",
+    ]);
+  });
+
   test.each([
-    [{ port: "abc" }, /^port is not right: it must be a whole number\.$/],
+    [{ port: "abc" }, /^port is not right: it must be a whole number \(given: "abc"\)\.$/],
     [{ port: "0x10" }, /^port .*whole number/],
     [{ port: 1.5 }, /^port .*whole number/],
     [{ port: 65_536 }, /^port .*65535 or less/],
@@ -186,7 +210,21 @@ describe("options", () => {
     [{ publicUrl: "chat.example.com" }, /^publicUrl .*http/],
     [{ cors: ["https://app.example.com/"] }, /^cors .*origin/],
     [{ cors: ["app.example.com"] }, /^cors .*origin/],
-    [{ logLevel: "loud" }, /^logLevel /],
+    [{ logLevel: "loud" }, /^logLevel .*: it must be silent, error, warn, info or debug \(given: "loud"\)/],
+    [{ logLevel: "x".repeat(1_000) }, /^.{1,150}$/],
+    [{ synchronous: 5 }, /^synchronous .*normal or full \(given: 5\)/],
+    [{ demoSpeed: "-3" }, /^demoSpeed .*0 or more/],
+    [{ demoSpeed: [] }, /^demoSpeed .*a number \(given: \[\]\)/],
+    [{ store: 5 }, /^store .*sqlite:FILE/],
+    [{ cors: "https://app.example.com" }, /^cors .*list/],
+    [{ cors: [5] }, /^cors .*origin .*\(given: 5\)/],
+    [{ agent: { "a b": "http://x" } }, /^agent .*spaces/],
+    [{ agent: { "a=b": "http://x" } }, /^agent .*NAME=http/],
+    [{ agent: { "7": "http://x" } }, /^agent .*number/],
+    [{ agent: { a: 5 } }, /^agent .*NAME=http/],
+    [{ agent: ["a=http://x", "b=http://x", "a=http://y"] }, /^agent .*one name, "a"\.$/],
+    [{ agents: { a: "http://x" } }, /^There is no option agents\. Did you mean agent\?/],
+    [{ "drain-ms": 1 }, /Did you mean drainMs\?/],
     [{ share: "yes" }, /^share /],
     [{ host: "" }, /^host /],
     [{ prot: 1 }, /^There is no option prot\./],
@@ -195,6 +233,31 @@ describe("options", () => {
     expect(refused).toThrow(ConfigError);
     expect(refused).toThrow(pattern);
     expect(refused).toThrow(/^[^\n]+\.$/);
+  });
+
+  test("agents may be written as an object, first come first", () => {
+    const { agent } = parseConfig({ agent: { b: "http://127.0.0.1:1/x?y=z", a: "https://host" } });
+    expect(agent).toEqual(["b=http://127.0.0.1:1/x?y=z", "a=https://host"]);
+  });
+
+  test("all that is wrong is said at once, a line for each, and no secret in any", () => {
+    const options = {
+      port: "x",
+      agents: {},
+      drainMs: -1,
+      publicUrl: "ftp://me:secret@host",
+      agent: ["a=http://me:secret@host x", "b=ws://host/?key=secret"],
+      cors: ["https://me:secret@host", "me:secret@host"],
+    };
+    let lines: string[] = [];
+    try {
+      parseConfig(options);
+    } catch (error) {
+      lines = (error as Error).message.split("\n");
+    }
+    const named = lines.map((line) => /^(?:There is no option )?(\w+)/.exec(line)?.[1]);
+    expect(named.sort()).toEqual(Object.keys(options).sort());
+    expect(lines.join()).not.toMatch(/secret|undefined|Invalid/);
   });
 
   test("numbers are numbers: nothing that is none becomes 0", () => {
@@ -292,7 +355,10 @@ describe("serve", () => {
     onTestFinished(() => void taken.close());
     const { port } = taken.address() as { port: number };
     const { status, err } = await run(["--port", String(port), "--store", "memory:"]);
-    expect([status, err]).toEqual([1, "The port is taken by another program. Choose another with --port.\n"]);
+    expect([status, err]).toEqual([
+      1,
+      `Port ${port} is taken by another program. Choose another with --port.\n`,
+    ]);
     const nowhere = await run(["--port", "0", "--store", "sqlite:no/such/folder/a.db"]);
     expect(nowhere.status).toBe(1);
     expect(nowhere.err).toMatch(/^[^\n]+\.\n$/);
@@ -356,6 +422,42 @@ describe("tail", () => {
       out: "",
       err: "Sign in first, please.\n",
     });
+  });
+
+  test("something that is no Cothread server is called so", { timeout: 60_000 }, async () => {
+    const plain = createHttpServer((_request, response) => response.end("hello"));
+    const raw = createServer((socket) => void socket.on("error", () => {}).end("220 mail.example ESMTP\r\n"));
+    const chat = new WebSocketServer({ noServer: true });
+    const other = createHttpServer().on("upgrade", (request, socket, head) =>
+      chat.handleUpgrade(request, socket, head, (opened) => opened.send("hi there")),
+    );
+    for (const server of [plain, raw, other]) {
+      await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
+      onTestFinished(() => void server.close());
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const { status, out, err } = await run(["tail", "t", "--url", url]);
+      expect([status, out]).toEqual([1, ""]);
+      expect(err).toMatch(/^What answers at http:\S+ is no Cothread server \([^\n]+\)\. Check [^\n]+\n$/);
+    }
+  });
+
+  test("a refusal of the upgrade is told in the server's words", { timeout: 60_000 }, async () => {
+    const { url } = await openServer();
+    const refusing = createHttpServer().on("upgrade", (_request, socket) =>
+      socket.end(
+        "HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 12\r\n\r\nNot by that.",
+      ),
+    );
+    await new Promise<void>((ready) => refusing.listen(0, "127.0.0.1", ready));
+    onTestFinished(() => void refusing.close());
+    const { port } = refusing.address() as AddressInfo;
+    expect(await run(["tail", "t", "--url", `http://127.0.0.1:${port}`])).toMatchObject({
+      status: 1,
+      err: "Not by that.\n",
+    });
+    expect((await run(["tail", "t", "--url", `${url}/below`])).err).toMatch(
+      /no Cothread server \(HTTP status 404\)/,
+    );
   });
 
   test("ends quietly when nobody reads it any more", { timeout: 60_000 }, async () => {

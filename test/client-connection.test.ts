@@ -465,13 +465,17 @@ test("a thread's listener that hears of the cut first may close or reconnect the
   }
 });
 
-test("without a WebSocket the error says what to do", async () => {
+test("without a WebSocket the error says what to do: at once, or where a hook holds the thread", async () => {
   const { WebSocket } = globalThis as { WebSocket?: unknown };
   Reflect.deleteProperty(globalThis, "WebSocket");
   try {
+    // Rendering on a server gets so far without one.
     const client = createClient({ url: "http://server.test" });
-    const thread = client.thread("a");
-    await expect(thread.ready).rejects.toThrow(/give createClient a `WebSocket`/);
+    const thread = client.peek("t");
+    const help = /give createClient a `WebSocket`/;
+    expect(() => client.thread("t")).toThrow(help);
+    thread.hold();
+    await expect(thread.ready).rejects.toThrow(help);
     expect(client.status).toBe("refused");
     client.close();
   } finally {

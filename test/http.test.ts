@@ -1,8 +1,12 @@
 import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
+import { buildHttp } from "../server/gateway/http.ts";
 import { type CothreadServer, createServer, type ServerOptions } from "../server/index.ts";
 import { openMemory } from "../server/store/memory.ts";
 import { CLI } from "./kit/build.ts";
@@ -60,6 +64,46 @@ describe("HTTP on a server of its own", () => {
     expect(missing.status).toBe(404);
     expect(JSON.parse(missing.text)).toEqual({ message: "There is nothing at GET /v1/nothing." });
     await expect(RawClient.open(`${url}/elsewhere`)).rejects.toThrow(/404/);
+  });
+
+  test("a browser that asks for a path that is not there gets the sentence as a page", async () => {
+    const { url } = await start({ basePath: "/co", app: false });
+    const browser = { headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8" } };
+    const response = await fetch(`${url}/threads/<b>&"'?token=secret`, browser);
+    expect(response.status).toBe(404);
+    expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(response.headers.get("vary")).toBe("accept");
+    const text = await response.text();
+    expect(text).toContain("<p>There is nothing at GET /co/threads/%3Cb%3E&#38;%22&#39;.</p>");
+    expect(text).not.toMatch(/secret|<a /);
+    // Raw, as no browser but anybody may send it.
+    const socket = connect(Number(new URL(url).port), "127.0.0.1");
+    socket.end(
+      "GET /co/<script>x HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/html\r\nConnection: close\r\n\r\n",
+    );
+    let raw = "";
+    for await (const chunk of socket) raw += chunk;
+    expect(raw).toContain("&#60;script&#62;x");
+    expect(raw).not.toContain("<script");
+  });
+
+  test("with the web app that page leads to it", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "cothread-app-"));
+    running.push({ close: () => rmSync(folder, { recursive: true }) });
+    writeFileSync(join(folder, "index.html"), "the app");
+    const { server, http } = await buildHttp({
+      basePath: "/co",
+      app: folder,
+      info: { version: "0.0.0", agents: [] },
+      ready: async () => null,
+    });
+    running.push({ close: () => http.close() });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const headers = { accept: "text/html" };
+    expect(await (await fetch(`${url}/co/`, { headers })).text()).toBe("the app");
+    const missing = await fetch(`${url}/co/launch`, { headers });
+    expect([missing.status, await missing.text()]).toEqual([404, expect.stringContaining('<a href="/co/">')]);
   });
 
   test("everything moves below the base path", async () => {

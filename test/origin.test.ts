@@ -38,6 +38,27 @@ function upgrade(url: string, headers: Record<string, string>): Promise<{ status
 }
 
 describe("pages of other sites", () => {
+  test("are refused with the option that would let them in; the log has it once for each origin", async () => {
+    const lines: string[] = [];
+    const logger = pino({ level: "warn", base: null }, { write: (line: string) => void lines.push(line) });
+    const { url } = await openServer({ agents: agents(), logger });
+    const [dev, other] = ["http://localhost:5173", "https://other.example"];
+    const bodies = new Set<string>();
+    for (const origin of [dev, dev, other, dev, "null"]) bodies.add((await upgrade(url, { origin })).body);
+    const [first, , third] = bodies;
+    expect(first).toBe(
+      `Pages of ${dev} may not connect to this server. To allow it, start it with --cors "${dev}", in code cors: ["${dev}"].`,
+    );
+    expect(third).toMatch(/^Pages of null may .* --cors "\*"/);
+    const logged = lines.map((line) => JSON.parse(line) as { level: number; msg: string });
+    expect(logged).toEqual([...bodies].map((msg) => expect.objectContaining({ level: 40, msg })));
+    // Whoever connects chooses the origin: the log stays short.
+    for (let i = 0; i < 120; i += 1) await upgrade(url, { origin: `https://site-${i}.example` });
+    await upgrade(url, { origin: `https://${"x".repeat(5_000)}.example` });
+    expect(lines).toHaveLength(100);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(1_000);
+  });
+
   test("may not connect, unless they are named", async () => {
     const server = await openServer({ agents: agents(), cors: ["https://app.example.com"] });
     for (const origin of [
@@ -226,7 +247,7 @@ describe("a server that others can reach", () => {
   test("is refused without a way to sign in, and says what to do", async () => {
     for (const host of ["0.0.0.0", "::", "192.0.2.1", "box.lan"])
       await expect(createServer({ host, port: 0, store: "memory:", logLevel: "silent" })).rejects.toThrow(
-        /^host .* can be reached from outside.*Use share, give authenticate, or set insecure\.$/,
+        /^host .* can be reached from outside.*Start it with --share or --insecure, in code with share, insecure or authenticate\.$/,
       );
   });
 
@@ -345,7 +366,9 @@ test("tokens, messages and what agents say never reach a log, whatever goes wron
     ...more,
   });
   await ana.ask(submit("1"));
-  (await puppet.next()).start({ type: "CUSTOM", name: CANARY, value: CANARY }).fail(new Error(CANARY));
+  (await puppet.next())
+    .start({ type: "CUSTOM", name: CANARY, value: CANARY })
+    .fail(new Error("no more disk"));
   await ana.entry((e) => e.kind === "event" && e.event.type === "RUN_ERROR");
   await ana.ask(submit("2"));
   (await puppet.next()).start().finish().emit({ type: "TEXT_MESSAGE_START", messageId: CANARY, role: 5 });
@@ -361,6 +384,8 @@ test("tokens, messages and what agents say never reach a log, whatever goes wron
   await server.close({ drainMs: 0 });
   expect(lines.length).toBeGreaterThan(5);
   expect(lines.filter((line) => line.includes(CANARY))).toEqual([]);
+  // The exception of an agent is for whoever runs the server, and for nobody else.
+  expect(lines.filter((line) => line.includes("no more disk"))).toHaveLength(1);
   // What is there can be worked with: each line names what happened, and where.
   for (const line of lines) expect(JSON.parse(line)).toMatchObject({ msg: expect.stringMatching(/\w/) });
 });

@@ -1,5 +1,5 @@
 import type { AbstractAgent } from "@ag-ui/client";
-import type { BaseEvent, RunAgentInput } from "@ag-ui/core";
+import type { BaseEvent, EventType, RunAgentInput } from "@ag-ui/core";
 import type { Observable } from "rxjs";
 
 /** What a run gets beside its AG-UI input when the agent lives in this process. */
@@ -10,11 +10,17 @@ export type AgentContext = {
   user: { id: string; name: string };
 };
 
+/**
+ * An AG-UI event as an agent writes it, its type as text: `{ type: "RUN_STARTED", threadId, runId }`. What else
+ * belongs to which type is checked when it is sent.
+ */
+export type AgentEvent = BaseEvent | { type: `${EventType}`; [field: string]: unknown };
+
 /** Events as an Observable, an async iterable, or a function that gives either when it is called. */
 export type EventSource =
-  | Observable<BaseEvent>
-  | AsyncIterable<BaseEvent>
-  | (() => Observable<BaseEvent> | AsyncIterable<BaseEvent>);
+  | Observable<AgentEvent>
+  | AsyncIterable<AgentEvent>
+  | (() => Observable<AgentEvent> | AsyncIterable<AgentEvent>);
 
 /** An agent that is a function. */
 export type AgentFunction = (input: RunAgentInput, context: AgentContext) => EventSource;

@@ -1,4 +1,12 @@
 /** Agents that come with the server, and the types of those you write. */
-export type { Agent, AgentContext, AgentFunction, AgentObject, AgentOptions, EventSource } from "./agent.ts";
+export type {
+  Agent,
+  AgentContext,
+  AgentEvent,
+  AgentFunction,
+  AgentObject,
+  AgentOptions,
+  EventSource,
+} from "./agent.ts";
 export { type DemoOptions, demoAgent } from "./demo.ts";
 export { type EchoOptions, echoAgent } from "./echo.ts";

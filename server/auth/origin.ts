@@ -28,5 +28,9 @@ export function refuseOrigin(request: IncomingMessage, rule: OriginRule): string
   const from = URL.canParse(origin) ? new URL(origin).host : null;
   const own = [host, rule.publicUrl && new URL(rule.publicUrl).host];
   if (from !== null && own.includes(from)) return null;
-  return `Pages of ${origin} may not connect to this server. Add the origin to "cors" to allow it.`;
+  // What is said is logged too, and a header may be long.
+  const shown = origin.slice(0, 200);
+  // Pages of files and of sandboxed frames have no origin that a list could name.
+  const named = from !== null && new URL(origin).origin === origin ? shown : "*";
+  return `Pages of ${shown} may not connect to this server. To allow it, start it with --cors "${named}", in code cors: ["${named}"].`;
 }

@@ -54,7 +54,8 @@ export async function buildHttp(
       .code(error.statusCode ?? 500)
       .send({ message: error.statusCode ? error.message : "Something went wrong in the server." }),
   );
-  if (app !== null && existsSync(app)) {
+  const served = app !== null && existsSync(app);
+  if (served) {
     await http.register(fastifyStatic, {
       root: app,
       prefix: `${basePath}/`,
@@ -69,11 +70,25 @@ export async function buildHttp(
     });
     if (basePath) http.get(basePath, (_request, reply) => reply.redirect(`${basePath}/`));
   }
-  http.setNotFoundHandler((request, reply) =>
-    reply.code(404).send({ message: `There is nothing at ${request.method} ${request.url.split("?")[0]}.` }),
-  );
+  http.setNotFoundHandler((request, reply) => {
+    const message = `There is nothing at ${request.method} ${request.url.split("?")[0]}.`;
+    reply.code(404).header("vary", "accept");
+    // Somebody with a browser has typed an address; programs take JSON or anything.
+    if (!request.headers.accept?.includes("text/html")) return reply.send({ message });
+    return reply.type("text/html; charset=utf-8").send(page(message, served ? `${basePath}/` : null));
+  });
   await http.ready();
   return { server, http, detach };
+}
+
+/** A page with one sentence and, where there is a web app, the way to it. */
+function page(sentence: string, home: string | null): string {
+  const link = home === null ? "" : `<p><a href="${escaped(home)}">To the threads</a></p>`;
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><title>Not found</title><p>${escaped(sentence)}</p>${link}</html>`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 /** Whether a path belongs to this server when it shares an HTTP server with something else. */

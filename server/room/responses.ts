@@ -30,6 +30,8 @@ type Response = {
   cancelGrace: () => void;
 };
 
+type Failure = Pick<RunFailure, "code" | "message"> & { thrown?: string | undefined };
+
 /** What responses need of their room. */
 export type ResponseHost = {
   key: ThreadKey;
@@ -121,7 +123,7 @@ export class Responses {
     for (const response of [...this.active.values()]) {
       this.take(turn, response);
       response.driver?.stop();
-      response.ingest.fail(turn, code, message);
+      this.fail(turn, response, { code, message });
       response.end = { failure: null };
       this.finish(turn, response);
     }
@@ -182,7 +184,8 @@ export class Responses {
     if (agent) turn.onCommitted(() => this.launch(response, agent, input));
     else {
       // Configured when the input was queued, and no longer now.
-      ingest.fail(turn, "AGENT_UNREACHABLE", `There is no agent "${record.agent}" on this server any more.`);
+      const message = `There is no agent "${record.agent}" on this server any more.`;
+      this.fail(turn, response, { code: "AGENT_UNREACHABLE", message });
       response.end = { failure: null };
       this.afterEvents(turn, response);
     }
@@ -224,7 +227,7 @@ export class Responses {
       } catch (error) {
         if (!(error instanceof RunFailure)) throw error;
         response.driver?.stop();
-        ingest.fail(turn, error.code, error.message);
+        this.fail(turn, response, error);
         response.end = { failure: null };
         return;
       }
@@ -233,16 +236,11 @@ export class Responses {
 
   private afterEvents(turn: Turn, response: Response): void {
     const { record, ingest, end } = response;
-    if (end?.failure) {
-      if (ingest.phase === "ended")
-        this.host.warn("the agent failed after its run had ended", {
-          run: ingest.run,
-          code: end.failure.code,
-        });
-      ingest.fail(turn, end.failure.code, end.failure.message);
-    } else if (end) {
+    if (end?.failure) this.fail(turn, response, end.failure);
+    else if (end && ingest.phase !== "ended") {
       const what = ingest.phase === "waiting" ? "without starting the run" : "in the middle of the run";
-      ingest.fail(turn, "AGENT_TRUNCATED", `The agent's answer ended ${what}.`);
+      const message = `The agent's answer ended ${what}.`;
+      this.fail(turn, response, { code: "AGENT_TRUNCATED", message });
     }
     response.cancelGrace();
     if (ingest.phase === "ended") {
@@ -256,6 +254,15 @@ export class Responses {
       }
     } else delete response.endedAt;
     if (end) this.finish(turn, response);
+  }
+
+  /** [R5] Ends the run under way with RUN_ERROR, and tells whoever runs the server. */
+  private fail(turn: Turn, { record, ingest }: Response, failure: Failure): void {
+    const { code, message, thrown } = failure;
+    const what = ingest.phase === "ended" ? "the agent failed after its run had ended" : "a run failed";
+    const details = { run: ingest.run, code, agent: record.agent, ...(thrown && { error: thrown }) };
+    ingest.fail(turn, code, message);
+    turn.onCommitted(() => this.host.warn(what, details));
   }
 
   /** Ends responses that go on behind their terminal for too long, when somebody waits for them. */

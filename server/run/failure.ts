@@ -4,15 +4,21 @@ import type { RunErrorCode } from "../../shared/protocol/index.ts";
 export class RunFailure extends Error {
   override name = "RunFailure";
   readonly code: RunErrorCode;
+  /** Name and message of what the agent's own code threw: for the log alone, at most 500 characters. */
+  readonly thrown: string | undefined;
   /**
    * @param code the RUN_ERROR code
    * @param message a sentence for the people in the thread
    */
-  constructor(code: RunErrorCode, message: string, cause?: unknown) {
+  constructor(code: RunErrorCode, message: string, cause?: unknown, thrown?: string) {
     super(message, { cause });
     this.code = code;
+    this.thrown = thrown;
   }
 }
+
+/** Longest text of an exception that is logged, characters. */
+const THROWN = 500;
 
 const UNREACHABLE = new Set([
   "ECONNREFUSED",
@@ -64,11 +70,13 @@ export function toFailure(
     );
   if (stage.remote || isRuleError(error))
     return new RunFailure("AGENT_INVALID", `${agent} broke the AG-UI protocol: ${reason(error)}.`, error);
-  const why = brief(message).replace(/[.!?]?$/, (end) => end || ".");
+  if (error == null) return new RunFailure("AGENT_FAILED", `${agent} failed and did not say why.`);
+  // What code of the server's owner throws may name hosts, paths and keys: it is for the log, not for everybody.
   return new RunFailure(
     "AGENT_FAILED",
-    error == null || message === "" ? `${agent} failed and did not say why.` : `${agent} failed: ${why}`,
+    `${agent} failed with an error. Whoever runs the server finds it in the log.`,
     error,
+    brief(error instanceof Error ? `${error.name}: ${message}` : message, THROWN),
   );
 }
 
@@ -98,7 +106,7 @@ function reason(error: unknown): string {
   return brief(text).replace(/\.$/, "");
 }
 
-function brief(message: string): string {
+function brief(message: string, length = 300): string {
   const line = message.replaceAll(/\s+/g, " ").trim();
-  return line.length > 300 ? `${line.slice(0, 300)}…` : line;
+  return line.length > length ? `${line.slice(0, length - 1)}…` : line;
 }
