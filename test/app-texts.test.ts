@@ -10,6 +10,7 @@ import { readRefusal } from "../client/app/refusal.ts";
 import { inviteHash, readRoute, threadHash } from "../client/app/route.ts";
 import { runSentence } from "../client/app/run-sentence.ts";
 import { readable, resultSummary } from "../client/app/tool-summary.ts";
+import { unbrokenClass } from "../client/app/unbroken.ts";
 import { dayOf, onOtherDays } from "../client/app/when.ts";
 import { words } from "../client/app/words.ts";
 import { CothreadError } from "../client/react/index.ts";
@@ -187,4 +188,10 @@ test("days are named by how far they are", () => {
   expect(dayOf(new Date(2024, 0, 1).getTime(), noon)).toMatch(/2024/);
   expect(onOtherDays(hours(13), noon)).toBe(true);
   expect(onOtherDays(hours(11), noon)).toBe(false);
+});
+
+test("a text with a long run without a break is told from prose of any length", () => {
+  expect(unbrokenClass("words of a book ".repeat(10_000))).toBeUndefined();
+  expect(unbrokenClass(`see https://x.example/${"a".repeat(300)} and go on`)).toBeUndefined();
+  expect(unbrokenClass(`words, then ${"A".repeat(1_000)}`)).toBe("unbroken");
 });
