@@ -2,7 +2,7 @@
 import { act } from "react";
 import { createRoot, type Root } from "react-dom/client";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { keepDraft, readDraft } from "../client/app/drafts.ts";
+import { keepDraft, putBack, readDraft } from "../client/app/drafts.ts";
 import { becomeMyself, becomeSomeoneElse, cleanName, nameMe, readMe } from "../client/app/identity.ts";
 import { Composer } from "../client/app/parts/composer.tsx";
 import { createTyping, STILL_MS } from "../client/app/typing.ts";
@@ -130,6 +130,23 @@ test("what is typed stays with its thread, over switching and reloading", async 
   await show(fakeThread("one").thread);
   expect(field().value).toBe("half a thought");
   expect(readDraft("one").text).toBe("half a thought");
+});
+
+test("a text that was sent in vain comes back before what stands there, as what it was", async () => {
+  const { thread, told } = fakeThread("t");
+  await show(thread);
+  await act(async () => putBack("t", "too long", true));
+  expect(field().value).toBe("too long");
+  expect(document.activeElement).toBe(field());
+  await type("shorter");
+  await press("Enter");
+  expect(told).toEqual([["note", "shorter"]]);
+  await type("next");
+  await act(async () => putBack("t", "again", false));
+  expect(field().value).toBe("again\n\nnext");
+  expect(readDraft("t").text).toBe("again\n\nnext");
+  await act(async () => putBack("another", "not here", false));
+  expect(field().value).toBe("again\n\nnext");
 });
 
 test("drafts that cannot be read are empty ones", () => {

@@ -52,3 +52,33 @@ inBrowser(`a long run without a break freezes neither the field nor the conversa
   expect(ana.complaints).toEqual([]);
   await ana.close();
 });
+
+inBrowser(`what is too long comes back to be changed, and hides nothing${reason}`, async () => {
+  const ana = await AppWindow.open(browser, server.url, "Ana");
+  const { page } = ana;
+  await ana.startThread();
+  const long = "too long ".repeat(150_000);
+  await ana.send(long);
+  await ana.sees("Not sent.");
+  expect(await page.getByRole("button", { name: "Retry" }).count()).toBe(0);
+  await ana.send("thanks");
+  await ana.sees(/run by Ana$/);
+  await ana.idle();
+  // Both are seen at once, in the order in which they were written.
+  const boxes = await page
+    .locator(".said, .markdown")
+    .evaluateAll((all) =>
+      all.map((each) => each.getBoundingClientRect()).map(({ top, bottom }) => [top, bottom]),
+    );
+  expect(boxes.flat()).toEqual(boxes.flat().toSorted((a, b) => a - b));
+  expect(boxes.flat().at(0)).toBeGreaterThan(0);
+  expect(boxes.flat().at(-1)).toBeLessThan(800);
+  await page.getByRole("button", { name: "Edit" }).click();
+  expect(await page.getByText("Not sent.").count()).toBe(0);
+  expect(await ana.field.inputValue()).toBe(long.trimEnd());
+  await ana.field.fill("short enough");
+  await ana.field.press("Enter");
+  await ana.idle();
+  expect(await ana.said("short enough")).toBe(1);
+  await ana.close();
+});

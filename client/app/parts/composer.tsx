@@ -1,6 +1,6 @@
 import { type KeyboardEvent, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { type AgentInfo, type Thread, useThreadValue } from "../../react/index.ts";
-import { type Draft, keepDraft, readDraft } from "../drafts.ts";
+import { type Draft, keepDraft, readDraft, takeBack } from "../drafts.ts";
 import { everyone } from "../people.ts";
 import { agentName } from "../thread-context.ts";
 import { createTyping } from "../typing.ts";
@@ -29,6 +29,13 @@ export function Composer({ thread, agents, me, focus, onSent }: Props) {
   const blank = text.trim() === "";
 
   useGrowing(field, text);
+  useEffect(() =>
+    takeBack(thread.id, (back, note) => {
+      const both = [back, draft.text].filter((each) => each.trim() !== "").join("\n\n");
+      setDraft({ ...draft, text: both, note });
+      field.current?.focus();
+    }),
+  );
   const begins = useRef(focus);
   useEffect(() => {
     // On a phone a keyboard would cover half of the conversation.
