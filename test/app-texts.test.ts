@@ -6,7 +6,7 @@ import { everyone } from "../client/app/people.ts";
 import { pillState, pillText, pillTextWithoutTime } from "../client/app/pill.ts";
 import { plainPieces } from "../client/app/plain-pieces.ts";
 import { readProgress } from "../client/app/progress.ts";
-import { readRefusal } from "../client/app/refusal.ts";
+import { codeIn, readRefusal, refusalOf } from "../client/app/refusal.ts";
 import { inviteHash, readRoute, threadHash } from "../client/app/route.ts";
 import { runSentence } from "../client/app/run-sentence.ts";
 import { readable, resultSummary } from "../client/app/tool-summary.ts";
@@ -194,4 +194,26 @@ test("a text with a long run without a break is told from prose of any length", 
   expect(unbrokenClass("words of a book ".repeat(10_000))).toBeUndefined();
   expect(unbrokenClass(`see https://x.example/${"a".repeat(300)} and go on`)).toBeUndefined();
   expect(unbrokenClass(`words, then ${"A".repeat(1_000)}`)).toBe("unbroken");
+});
+
+test("a join code that is missing or wrong is said at once, not when the client gave up", () => {
+  const reason = "The join code is missing or wrong. Open the link again that you were given.";
+  const error = refusalOf({ status: "reconnecting", reason });
+  expect(readRefusal(error)).toMatchObject({ kind: "code", title: words.refused.code.title });
+  expect(readRefusal(error, "WRONG")).toMatchObject({ kind: "code", title: words.refused.wrongCode.title });
+  const own = refusalOf({
+    status: "connecting",
+    reason: "This server takes guests from its own machine only.",
+  });
+  expect(readRefusal(own).help).toBe(words.refused.guests);
+  expect(refusalOf({ status: "live" })).toBeUndefined();
+  expect(refusalOf({ status: "closed", reason })).toBeUndefined();
+  expect(refusalOf({ status: "reconnecting", reason: "The connection was lost." })).toBeUndefined();
+});
+
+test("a join code is found in the whole link as well", () => {
+  for (const text of ["abc234", " ABC234\n", "join=ABC234", "http://192.0.2.2:4000/#join=ABC234"])
+    expect(codeIn(text)).toBe("ABC234");
+  expect(codeIn("https://x.example/base/#/t/welcome?join=ABC234")).toBe("ABC234");
+  for (const text of ["", "  ", "http://x.example/#/t/a"]) expect(codeIn(text)).toBe("");
 });

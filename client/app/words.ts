@@ -202,9 +202,13 @@ export const words = {
     title: "The server does not let this window in.",
     code: {
       title: "This server asks for a join code.",
-      help: "Open the link again that you were given, or type the code at its end.",
-      label: "Join code",
+      help: "Open the link that you were given, or put the link or the code at its end in here.",
+      label: "Join code or link",
       go: "Join",
+    },
+    wrongCode: {
+      title: "This join code is not right.",
+      help: "Codes change when the server starts anew. Ask for the link it printed, and put it in here.",
     },
     guests: "Ask whoever runs the server to start it with --share, and to send you the link it prints.",
     replaced: {

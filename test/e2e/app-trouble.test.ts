@@ -1,3 +1,4 @@
+import { networkInterfaces } from "node:os";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { chromium, openBrowser } from "../kit/chromium.ts";
@@ -82,3 +83,44 @@ inBrowser(`what is too long comes back to be changed, and hides nothing${reason}
   expect(await ana.said("short enough")).toBe(1);
   await ana.close();
 });
+
+const network = Object.values(networkInterfaces())
+  .flatMap((list) => list ?? [])
+  .some(({ family, internal }) => family === "IPv4" && !internal);
+
+(network ? inBrowser : test.skip)(
+  `a join code is asked for before a name, and the whole link will do${reason || (network ? "" : " (skipped: no network)")}`,
+  async () => {
+    // The one that was built serves the app.
+    const built = new URL("../../dist/server/index.js", import.meta.url).href;
+    const { createServer } = (await import(built)) as typeof import("../../server/index.ts");
+    const shared = await createServer({
+      port: 0,
+      host: "0.0.0.0",
+      share: true,
+      store: "memory:",
+      logLevel: "silent",
+    });
+    try {
+      const link = shared.shareUrl ?? "";
+      const context = await browser.newContext();
+      const page = await context.newPage();
+      await page.goto(link.split("#")[0] ?? "");
+      await page.getByRole("alert").getByText("This server asks for a join code.").waitFor();
+      const field = page.getByLabel("Join code or link");
+      await field.fill("WRONGCODE2");
+      await page.getByRole("button", { name: "Join" }).click();
+      await page.getByRole("alert").getByText("This join code is not right.").waitFor();
+      expect(await page.locator(".pill").count()).toBe(0);
+      expect(await page.getByLabel("Your name").count()).toBe(0);
+      await field.fill(link);
+      await page.getByRole("button", { name: "Join" }).click();
+      await page.getByLabel("Your name").fill("Ana");
+      await page.getByRole("button", { name: "Join" }).click();
+      await expect.poll(() => page.locator(".pill").textContent()).toMatch(/^live/);
+      await context.close();
+    } finally {
+      await shared.close({ drainMs: 0 });
+    }
+  },
+);
