@@ -54,10 +54,9 @@ const AGENTS = [
   { id: "echo", name: "Echo" },
 ];
 
-async function show(thread: Thread, agents = AGENTS) {
-  await act(async () =>
-    root.render(<Composer key={thread.id} thread={thread} agents={agents} me="" focus onSent={() => {}} />),
-  );
+async function show(thread: Thread, agents = AGENTS, live = true) {
+  const props = { thread, agents, me: "", live, focus: true, onSent: () => {} };
+  await act(async () => root.render(<Composer key={thread.id} {...props} />));
 }
 
 const field = () => host.querySelector("textarea")!;
@@ -110,6 +109,17 @@ test("while an agent works, what is sent waits, and it can be stopped", async ()
   await act(async () => button("Stop").click());
   expect(told).toEqual([["cancel", "r1"]]);
   expect(button("Stopping").disabled).toBe(true);
+});
+
+test("what cannot reach the server cannot be stopped, and can again when it is back", async () => {
+  const { thread, told } = fakeThread("t", [{ runId: "r1" }]);
+  await show(thread, AGENTS, false);
+  expect(button("Stop").disabled).toBe(true);
+  await act(async () => button("Stop").click());
+  expect(told).toEqual([]);
+  await show(thread);
+  await act(async () => button("Stop").click());
+  expect(told).toEqual([["cancel", "r1"]]);
 });
 
 test("with one agent there is nothing to choose, with none it can still be asked", async () => {

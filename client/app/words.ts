@@ -58,7 +58,7 @@ export const words = {
     now: "Connect now",
     what: {
       live: "Everything you see is up to date.",
-      away: "You can read and write. What you send waits here and goes out when the connection is back.",
+      away: "The server is out of reach. You can go on: what you send is kept here and goes out when it is back.",
     },
   },
 
@@ -148,7 +148,7 @@ export const words = {
     starting: "Starting",
     working: "Working",
     still: "Still working",
-    lastSeen: "At work when last seen",
+    lastSeen: "At work when last seen; whether it still is, is not known",
   },
 
   end: {
@@ -195,6 +195,7 @@ export const words = {
     noteHelp: "Send as a note: it starts nothing",
     stop: "Stop",
     stopping: "Stopping",
+    stopAway: "Stopping needs the connection",
     agent: "Who answers",
   },
 

@@ -124,3 +124,37 @@ const network = Object.values(networkInterfaces())
     }
   },
 );
+
+inBrowser(`a lost network is said at once, and not for longer than it is lost${reason}`, async () => {
+  const ana = await AppWindow.open(browser, server.url, "Ana");
+  await ana.startThread();
+  await ana.page.context().setOffline(true);
+  const pill = ana.page.locator(".pill");
+  await expect.poll(() => pill.textContent(), { timeout: 2_000 }).toBe("offline");
+  await ana.page.context().setOffline(false);
+  await ana.pill(/^live/);
+  await ana.close();
+});
+
+inBrowser(`while the server is away one is told what becomes of what one writes${reason}`, async () => {
+  let own = await startServer(["--store", "memory:", "--demo-speed", "0.2"]);
+  const ana = await AppWindow.open(browser, own.url, "Ana");
+  const { page } = ana;
+  await ana.startThread();
+  await ana.send("Draft a launch plan");
+  await ana.sees("Planner");
+  await ana.stop.waitFor();
+  await own.kill();
+  await page.getByText("what you send is kept here").waitFor();
+  await ana.sees("At work when last seen");
+  expect(await ana.stop.isDisabled()).toBe(true);
+  const now = page.getByRole("button", { name: "Connect now", exact: true });
+  expect(await now.isVisible()).toBe(true);
+  own = await startServer(["--store", "memory:"], Number(new URL(own.url).port));
+  // It may have come back by itself.
+  await now.click({ timeout: 1_000 }).catch(() => {});
+  await ana.pill(/^live/);
+  expect(await page.getByText("what you send is kept here").count()).toBe(0);
+  await ana.close();
+  await own.kill();
+});

@@ -10,6 +10,8 @@ type Props = {
   thread: Thread;
   agents: readonly AgentInfo[];
   me: string;
+  /** Whether the server hears at once what is done here. */
+  live: boolean;
   /** Whether one can write at once. */
   focus: boolean;
   /** Called when something was sent. */
@@ -17,7 +19,7 @@ type Props = {
 };
 
 /** Where one writes: text, who answers it, whether anybody shall. What stands there is kept in this window. */
-export function Composer({ thread, agents, me, focus, onSent }: Props) {
+export function Composer({ thread, agents, me, live, focus, onSent }: Props) {
   const [draft, setDraft] = useDraftOf(thread.id);
   const field = useRef<HTMLTextAreaElement>(null);
   const typing = useMemo(() => createTyping((now) => thread.setTyping(now)), [thread]);
@@ -116,7 +118,7 @@ export function Composer({ thread, agents, me, focus, onSent }: Props) {
           {words.composer.note}
         </button>
         <TypingLine thread={thread} me={me} />
-        <StopButton thread={thread} />
+        <StopButton thread={thread} live={live} />
         <button type="submit" className="primary" disabled={blank}>
           {note ? words.composer.addNote : busy ? words.composer.queue : words.composer.send}
         </button>
@@ -161,7 +163,7 @@ function TypingLine({ thread, me }: { thread: Thread; me: string }) {
   );
 }
 
-function StopButton({ thread }: { thread: Thread }) {
+function StopButton({ thread, live }: { thread: Thread; live: boolean }) {
   const running = useThreadValue(
     thread,
     ({ runs, inputs }) => runs.at(-1)?.runId ?? inputs.find(({ status }) => status === "running")?.runId,
@@ -174,7 +176,14 @@ function StopButton({ thread }: { thread: Thread }) {
     thread.cancel(running).catch(() => setStopping(null));
   };
   return (
-    <button type="button" className="stop" data-stop="" disabled={stopping === running} onClick={stop}>
+    <button
+      type="button"
+      className="stop"
+      data-stop=""
+      title={live ? undefined : words.composer.stopAway}
+      disabled={!live || stopping === running}
+      onClick={stop}
+    >
       {stopping === running ? words.composer.stopping : words.composer.stop}
     </button>
   );

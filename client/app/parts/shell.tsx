@@ -1,10 +1,12 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { useClient, useConnection, useThreads } from "../../react/index.ts";
+import { useClient, useThreads } from "../../react/index.ts";
 import { refusalOf } from "../refusal.ts";
 import { readRoute } from "../route.ts";
 import { useKeys } from "../use-keys.ts";
 import { goTo, goToDoor, useHash } from "../use-route.ts";
+import { useSeenConnection } from "../use-seen-connection.ts";
 import { words } from "../words.ts";
+import { Waiting } from "./away.tsx";
 import { Keys } from "./keys.tsx";
 import { type MeActions, MeMenu } from "./me-menu.tsx";
 import { Refused } from "./refused.tsx";
@@ -28,7 +30,7 @@ type Props = {
 /** Threads on the left, the conversation beside them. */
 export function Shell({ name, other, join, onCode, ...me }: Props) {
   const client = useClient();
-  const connection = useConnection();
+  const connection = useSeenConnection();
   const { status } = connection;
   const hash = useHash();
   const current = readRoute(hash).thread;
@@ -132,14 +134,10 @@ const ALL = { archived: false, limit: 200 };
 
 /** Before it is known which thread to open. */
 function NoThread({ onMenu }: { onMenu: () => void }) {
-  const { reason } = useConnection();
   return (
     <main className="thread">
       <PlainHeader onMenu={onMenu} />
-      <p className="waiting" role="status">
-        {words.thread.waiting}
-        {reason && <span className="marginal block">{reason}</span>}
-      </p>
+      <Waiting />
     </main>
   );
 }

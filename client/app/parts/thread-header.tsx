@@ -1,6 +1,7 @@
 import { useState } from "react";
-import { type AgentInfo, type Thread, useClient, useConnection, useThreadValue } from "../../react/index.ts";
+import { type AgentInfo, type Thread, useClient, useThreadValue } from "../../react/index.ts";
 import { everyone } from "../people.ts";
+import { useSeenConnection } from "../use-seen-connection.ts";
 import { words } from "../words.ts";
 import { ConnectionPill } from "./connection-pill.tsx";
 import { Icon } from "./icons.tsx";
@@ -11,7 +12,7 @@ import { TitleField } from "./title-field.tsx";
 export function ThreadHeader(props: { thread: Thread; agents: readonly AgentInfo[]; onMenu: () => void }) {
   const { thread, agents, onMenu } = props;
   const client = useClient();
-  const connection = useConnection();
+  const connection = useSeenConnection();
   const status = useThreadValue(thread, ({ status }) => status);
   const people = useThreadValue(thread, ({ people }) => people);
   const here = everyone(people);
@@ -26,7 +27,12 @@ export function ThreadHeader(props: { thread: Thread; agents: readonly AgentInfo
         onConnect={() => client.reconnect()}
       />
       <span className="space" />
-      <Members thread={thread} here={here} agents={agents} live={status === "live"} />
+      <Members
+        thread={thread}
+        here={here}
+        agents={agents}
+        live={status === "live" && connection.status === "live"}
+      />
     </header>
   );
 }
@@ -34,7 +40,7 @@ export function ThreadHeader(props: { thread: Thread; agents: readonly AgentInfo
 /** The same line where there is no conversation. */
 export function PlainHeader({ onMenu }: { onMenu: () => void }) {
   const client = useClient();
-  const connection = useConnection();
+  const connection = useSeenConnection();
   return (
     <header className="head">
       <MenuButton onClick={onMenu} />
