@@ -6,6 +6,7 @@ import { keepDraft, putBack, readDraft } from "../client/app/drafts.ts";
 import { becomeMyself, becomeSomeoneElse, cleanName, nameMe, readMe } from "../client/app/identity.ts";
 import { Composer } from "../client/app/parts/composer.tsx";
 import { createTyping, STILL_MS } from "../client/app/typing.ts";
+import { followKeyboard } from "../client/app/viewport.ts";
 import type { Thread } from "../client/react/index.ts";
 
 let root: Root;
@@ -215,4 +216,22 @@ test("a browser without storage forgets, and works", () => {
   });
   expect(nameMe("Ana")).toEqual({ name: "Ana" });
   broken.mockRestore();
+});
+
+test("a keyboard makes the page lower, a window that is being resized does not", () => {
+  const seen = Object.assign(new EventTarget(), { height: 768, scale: 1 });
+  Object.defineProperty(window, "visualViewport", { value: seen, configurable: true });
+  const height = () => document.documentElement.style.getPropertyValue("--page-height");
+  followKeyboard();
+  expect(height()).toBe("100dvh");
+  Object.assign(seen, { height: 768 - 25 });
+  seen.dispatchEvent(new Event("resize"));
+  expect(height()).toBe("100dvh");
+  Object.assign(seen, { height: 468 });
+  seen.dispatchEvent(new Event("resize"));
+  expect(height()).toBe("468px");
+  // The window is told last.
+  Object.assign(window, { innerHeight: 468 });
+  window.dispatchEvent(new Event("resize"));
+  expect(height()).toBe("100dvh");
 });

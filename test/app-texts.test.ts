@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { attachments, contentText } from "../client/app/content.ts";
-import { plainLine } from "../client/app/excerpt.ts";
+import { plainLine, plainTitle } from "../client/app/excerpt.ts";
 import { initials } from "../client/app/initials.ts";
 import { everyone } from "../client/app/people.ts";
 import { pillState, pillText, pillTextWithoutTime } from "../client/app/pill.ts";
@@ -9,7 +9,7 @@ import { readProgress } from "../client/app/progress.ts";
 import { codeIn, readRefusal, refusalOf } from "../client/app/refusal.ts";
 import { inviteHash, readRoute, threadHash } from "../client/app/route.ts";
 import { runSentence } from "../client/app/run-sentence.ts";
-import { readable, resultSummary } from "../client/app/tool-summary.ts";
+import { argsSummary, readable, resultSummary } from "../client/app/tool-summary.ts";
 import { unbrokenClass } from "../client/app/unbroken.ts";
 import { dayOf, onOtherDays } from "../client/app/when.ts";
 import { words } from "../client/app/words.ts";
@@ -216,4 +216,30 @@ test("a join code is found in the whole link as well", () => {
     expect(codeIn(text)).toBe("ABC234");
   expect(codeIn("https://x.example/base/#/t/welcome?join=ABC234")).toBe("ABC234");
   for (const text of ["", "  ", "http://x.example/#/t/a"]) expect(codeIn(text)).toBe("");
+});
+
+test("titles show what is meant by Markdown and HTML, and never nothing", () => {
+  expect(plainTitle("## **Draft** a `launch` plan for <b>us</b>")).toBe("Draft a launch plan for us");
+  expect(plainTitle('<script>alert(1)</script><img src=x onerror="alert(2)"> & more')).toBe(
+    "alert(1) & more",
+  );
+  expect(plainTitle("a List<string> with 1 < 2 > 0")).toBe("a List<string> with 1 < 2 > 0");
+  expect(plainTitle("***")).toBe("***");
+  expect(plainTitle("<br>")).toBe("<br>");
+  expect(plainTitle("")).toBe("");
+});
+
+test("initials are letters, whatever stands around them", () => {
+  expect(initials("<b>Dora</b>")).toBe("D");
+  expect(initials('(Ben) "Olsen"')).toBe("BO");
+  expect(initials("<3")).toBe("3");
+  expect(initials("***")).toBe("*");
+  expect(initials("🇩🇪 Team")).toBe("🇩🇪T");
+});
+
+test("the arguments of a call are told by their values", () => {
+  expect(argsSummary('{"team":"marketing","when":"12 March","limit":3}')).toBe("marketing, 12 March, 3");
+  expect(argsSummary('{"ids":[1,2],"deep":{"a":1}}')).toBe("1, 2, {…}");
+  expect(argsSummary('{"team":"mark')).toBe('{"team":"mark');
+  expect(argsSummary("")).toBe("");
 });

@@ -44,11 +44,13 @@ export const words = {
     change: "Save",
     why: "People and agents see it beside what you write. This browser remembers it.",
     whyOther: "Other windows stay who they are, so you can watch two people work in one thread.",
-    hint: "Open a second window to be someone else.",
+    hint: "To see two people at work, open “Two people” in an empty thread.",
   },
 
   connection: {
     live: (people: number) => `live · ${people} here`,
+    liveShort: "live",
+    here: (people: number) => ` · ${people} here`,
     connecting: "connecting",
     loading: "loading",
     reconnecting: "reconnecting",
@@ -64,6 +66,7 @@ export const words = {
 
   people: {
     here: "Who is here",
+    hereAre: (names: readonly string[]) => `Who is here: ${names.join("; ")}`,
     typing: (names: readonly string[]) =>
       names.length > 2
         ? `${names[0]}, ${names[1]} and ${names.length - 2} more are typing`
@@ -106,7 +109,7 @@ export const words = {
     compare: "Compare two things",
     compareText: "Compare SQLite and Postgres for a small team",
     together: "Two people",
-    togetherText: "Open a second window to be someone else",
+    togetherText: "Open a second window, and be someone else in it",
   },
 
   message: {
@@ -192,7 +195,7 @@ export const words = {
     queue: "Queue",
     note: "Note",
     addNote: "Add note",
-    noteHelp: "Send as a note: it starts nothing",
+    noteHelp: "When this is on, what you send is a note: it starts nothing",
     stop: "Stop",
     stopping: "Stopping",
     stopAway: "Stopping needs the connection",

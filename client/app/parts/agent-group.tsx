@@ -9,7 +9,7 @@ import { words } from "../words.ts";
 import { AgentMessage } from "./agent-message.tsx";
 import { AgentAvatar } from "./avatar.tsx";
 import { CopyButton } from "./copy-button.tsx";
-import { RunRemark, RunTrouble } from "./run-end.tsx";
+import { hasRemark, RunRemark, RunTrouble } from "./run-end.tsx";
 import { RunLine } from "./run-line.tsx";
 
 type Run = NonNullable<Group["run"]>;
@@ -115,10 +115,12 @@ const Foot = memo(function Foot(props: { group: Group; run: Run; end: TurnEnd; l
   return (
     <>
       <RunTrouble run={run} end={end} latest={latest} />
-      <div className="foot">
-        <RunRemark run={run} end={end} />
-        {text() !== "" && <CopyButton text={text} />}
-      </div>
+      {(text() !== "" || hasRemark(end)) && (
+        <div className="foot">
+          <RunRemark run={run} end={end} />
+          {text() !== "" && <CopyButton text={text} />}
+        </div>
+      )}
     </>
   );
 });

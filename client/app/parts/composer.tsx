@@ -115,6 +115,7 @@ export function Composer({ thread, agents, me, live, focus, onSent }: Props) {
             field.current?.focus();
           }}
         >
+          <i className="switch" aria-hidden="true" />
           {words.composer.note}
         </button>
         <TypingLine thread={thread} me={me} />

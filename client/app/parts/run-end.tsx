@@ -28,6 +28,9 @@ export function RunTrouble({ run, end, latest }: Props & Latest) {
   );
 }
 
+/** Whether {@link RunRemark} has something to say. */
+export const hasRemark = (end: TurnEnd) => runSentence(end, "")?.tone === "quiet";
+
 /** How a run ended, where that is no trouble and yet to be known. */
 export function RunRemark({ run, end }: Props) {
   const sentence = useSentence(run, end);

@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { type AgentInfo, type Thread, useClient, useThreadValue } from "../../react/index.ts";
+import { plainTitle } from "../excerpt.ts";
 import { everyone } from "../people.ts";
 import { useSeenConnection } from "../use-seen-connection.ts";
 import { words } from "../words.ts";
@@ -75,7 +76,7 @@ function Title({ thread }: { thread: Thread }) {
   if (editing)
     return (
       <TitleField
-        title={shown}
+        title={plainTitle(shown)}
         label={words.thread.title}
         onDone={(next) => {
           setEditing(false);
@@ -88,7 +89,7 @@ function Title({ thread }: { thread: Thread }) {
   return (
     <h1>
       <button type="button" title={words.thread.rename} onClick={() => setEditing(true)}>
-        {shown || words.untitled}
+        <span>{plainTitle(shown) || words.untitled}</span>
       </button>
     </h1>
   );

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import { type Thread, useHeldThread, useThreadValue } from "../../react/index.ts";
 import { contentText } from "../content.ts";
+import { plainTitle } from "../excerpt.ts";
 import { isNote } from "../notes.ts";
 import { everyone } from "../people.ts";
 import { keep, kept } from "../storage.ts";
@@ -42,7 +43,7 @@ export function ThreadPage({ id, made, join, focus, onMenu, onNewest, onSomeoneE
   const live = connection === "live" && status === "live";
 
   useEffect(() => {
-    document.title = `${title || words.untitled} · ${words.app}`;
+    document.title = `${plainTitle(title) || words.untitled} · ${words.app}`;
   }, [title]);
 
   const context = useMemo(
