@@ -158,3 +158,34 @@ inBrowser(`while the server is away one is told what becomes of what one writes$
   await ana.close();
   await own.kill();
 });
+
+inBrowser(`behind a failure stands no empty space${reason}`, async () => {
+  const own = await startServer(["--store", "memory:", "--agent", "Gone=http://127.0.0.1:9/agent"]);
+  const ana = await AppWindow.open(browser, own.url, "Ana");
+  await ana.startThread();
+  await ana.send("Anybody there?");
+  const box = ana.page.locator(".trouble");
+  await box.waitFor();
+  await ana.idle();
+  const below = await box.evaluate((each) => {
+    const group = each.closest("article");
+    return (group?.getBoundingClientRect().bottom ?? 0) - each.getBoundingClientRect().bottom;
+  });
+  expect(below).toBeLessThan(2);
+  await ana.close();
+  await own.kill();
+});
+
+inBrowser(`the page fills its window, however that is resized${reason}`, async () => {
+  const ana = await AppWindow.open(browser, server.url, "Ana");
+  const { page } = ana;
+  const empty = () =>
+    page.evaluate(
+      () => window.innerHeight - (document.querySelector(".shell")?.getBoundingClientRect().bottom ?? 0),
+    );
+  for (const height of [825, 700, 725, 640, 800]) {
+    await page.setViewportSize({ width: 900 + height, height });
+    await expect.poll(empty, { timeout: 2_000 }).toBe(0);
+  }
+  await ana.close();
+});

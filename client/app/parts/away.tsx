@@ -30,13 +30,13 @@ export function Away() {
 /** Stands where a conversation will be: what one waits for, and a way to try again at once. */
 export function Waiting() {
   const client = useClient();
-  const { status, reason } = useSeenConnection();
+  const { status, reason, retryAt } = useSeenConnection();
   const live = status === "live";
   return (
     <div className="waiting" role="status">
       <p>{live ? words.thread.loading : words.thread.waiting}</p>
       {!live && reason && <p className="marginal">{reason}</p>}
-      {isAway(status) && (
+      {(isAway(status) || retryAt !== undefined) && (
         <button type="button" onClick={() => client.reconnect()}>
           {words.connection.now}
         </button>
