@@ -5,6 +5,7 @@ import { chromium, openBrowser } from "../kit/chromium.ts";
 import { type ServerProcess, startServer } from "../kit/server-process.ts";
 import { buildApp } from "./app-build.ts";
 import { AppWindow } from "./app-window.ts";
+import { startHeldAgent } from "./held-agent.ts";
 
 const found = await chromium();
 const reason = "skip" in found ? ` (skipped: ${found.skip})` : "";
@@ -160,10 +161,15 @@ inBrowser(`while the server is away one is told what becomes of what one writes$
 });
 
 inBrowser(`behind a failure stands no empty space${reason}`, async () => {
-  const own = await startServer(["--store", "memory:", "--agent", "Gone=http://127.0.0.1:9/agent"]);
+  const agent = await startHeldAgent();
+  const own = await startServer(["--store", "memory:", "--agent", `Helper=${agent.url}`]);
   const ana = await AppWindow.open(browser, own.url, "Ana");
   await ana.startThread();
   await ana.send("Anybody there?");
+  await expect.poll(() => agent.runs).toBe(1);
+  agent.say("I am just");
+  await ana.sees("I am just");
+  agent.close();
   const box = ana.page.locator(".trouble");
   await box.waitFor();
   await ana.idle();
@@ -187,5 +193,20 @@ inBrowser(`the page fills its window, however that is resized${reason}`, async (
     await page.setViewportSize({ width: 900 + height, height });
     await expect.poll(empty, { timeout: 2_000 }).toBe(0);
   }
+  // Nothing of a long conversation makes the page itself longer, so that it could be scrolled away.
+  await ana.startThread();
+  await ana.send("Draft a launch plan");
+  await ana.sees("Checking the calendar");
+  await ana.idle();
+  await ana.send("Compare SQLite and Postgres");
+  await ana.sees("Checking sources");
+  await ana.idle();
+  await page.setViewportSize({ width: 900, height: 420 });
+  await page.locator(".flow-box").evaluate((box) => {
+    box.scrollTop = 0;
+  });
+  const heights = () =>
+    page.evaluate(() => [document.documentElement.scrollHeight, document.body.scrollHeight]);
+  await expect.poll(heights).toEqual([420, 420]);
   await ana.close();
 });
