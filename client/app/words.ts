@@ -66,7 +66,7 @@ export const words = {
 
   people: {
     here: "Who is here",
-    hereAre: (names: readonly string[]) => `Who is here: ${names.join("; ")}`,
+    hereAre: (names: string) => `Who is here: ${names}`,
     typing: (names: readonly string[]) =>
       names.length > 2
         ? `${names[0]}, ${names[1]} and ${names.length - 2} more are typing`

@@ -46,7 +46,7 @@ export function Members(props: {
         ref={button}
         type="button"
         className="quiet members"
-        aria-label={words.people.hereAre(names)}
+        aria-label={words.people.hereAre(names.join("; "))}
         popoverTarget={id}
       >
         {people.slice(0, SHOWN).map(({ key, ...person }, i) => (
