@@ -344,6 +344,86 @@ describe("a plan", () => {
     expect(spoken(events)).toContain(`**${free[0]}**`);
   });
 
+  test.each([
+    ["Plan our launch on 12 March", "12 March"],
+    ["Plan our launch for March 12th, 2027", "12 March 2027"],
+    ["Plan the launch on the 1st of Sept", "1 September"],
+    ["Plan the launch on 2027-03-12", "2027-03-12"],
+    ["Plan the office move by Friday", "Friday"],
+    ["Plan the launch for next tuesday", "next Tuesday"],
+  ])("takes the day somebody names: %s", async (text, day) => {
+    const input = inputOf([user(text)]);
+    const events = await plan(input);
+    const { messages, state } = await applied(input, events);
+    const caller = messages.find((message) => message.role === "assistant" && message.toolCalls?.length);
+    const call = caller?.role === "assistant" ? caller.toolCalls?.[0] : undefined;
+    expect(JSON.parse(call!.function.arguments).when).toBe(day);
+    expect(state.plan[0]!.title).toMatch(`Check ${day} with `);
+    expect(spoken(events)).toMatch(new RegExp(`You named ${day}: .* free \\*\\*${day} \\d\\d:\\d\\d\\*\\*`));
+  });
+
+  test("no number or word that only looks like a date is taken for one", async () => {
+    for (const text of [
+      "Plan 12 marches",
+      "We may plan 3 things",
+      "Plan version 1.2.3",
+      "Plan for March 2027",
+    ])
+      expect(spoken(await plan(inputOf([user(text)])))).not.toMatch(/You named (?!March:|no date)/);
+  });
+
+  test("tells its steps with their state and their number, all as the state has them", async () => {
+    const requests = fc.constantFrom(
+      LAUNCH,
+      "Plan a trip in May",
+      "go on",
+      "Add the FAQ",
+      "what's left?",
+      "start over with a new plan",
+    );
+    const told = fc.record({
+      text: requests,
+      seed: fc.integer(),
+      plan: fc.array(
+        fc.record({
+          id: fc.uuid(),
+          title: fc.constantFrom("One", "Two", "Three"),
+          status: fc.constantFrom("pending", "active", "done"),
+        }),
+        { maxLength: 9 },
+      ),
+    });
+    await fc.assert(
+      fc.asyncProperty(told, async ({ text, seed, plan: steps }) => {
+        const input = inputOf([user(text)], { title: "Ours", plan: steps });
+        const events = await plan(input, seed);
+        const answer = spoken(events);
+        const { state } = await applied(input, events);
+        const lines = [...answer.matchAll(/^- \[([ x])\] (.+?)( \(under way\))?$/gm)].map(
+          ([, mark, title, active]) => [title, mark === "x" ? "done" : active ? "active" : "pending"],
+        );
+        if (lines.length === 0) {
+          expect(state).toEqual(input.state);
+          return;
+        }
+        expect(lines).toEqual(state.plan.map(({ title, status }) => [title, status]));
+        const done = state.plan.filter(({ status }) => status === "done").length;
+        const number = "none one two three four five six seven eight nine ten eleven twelve".split(" ");
+        const all = number[state.plan.length];
+        const said =
+          state.plan.length === 1
+            ? `its only step is ${done === 1 ? "done" : "open"}`
+            : done === state.plan.length
+              ? `all ${all} steps are done`
+              : `${number[done]} of ${all} steps ${done < 2 ? "is" : "are"} done`;
+        expect(answer.toLowerCase()).toContain(said);
+        // and no other number of them
+        expect(answer.match(/\w+ of \w+ steps/g)?.length ?? 0).toBeLessThan(2);
+      }),
+      { numRuns: 80 },
+    );
+  });
+
   test("ends with its progress activity complete", async () => {
     const input = inputOf([user(LAUNCH)]);
     const { messages } = await applied(input, await plan(input));
@@ -457,7 +537,7 @@ describe("what is asked decides the answer", () => {
     expect(answer).toMatch(/^### A \\\| B \\# C: what changed$/m);
     expect(answer).toContain("\\*Ana\\*\\| \\# Boss, ");
     expect(answer).toContain("x \\| \\*\\*y\\*\\* \\`z\\` \\# h");
-    expect(answer).toContain("Add \\<b\\>bold\\</b\\> \\| \\`tick\\` \\!\\[i\\](http://x) \\#tag");
+    expect(answer).toContain("**New:** \\<b\\>bold\\</b\\> \\| \\`tick\\` \\!\\[i\\](http://x) \\#tag");
   });
 
   test("a message as long as a book is read in part and quoted in part", async () => {
@@ -517,8 +597,8 @@ describe("a second run", () => {
     const patches = after.events
       .filter((event) => event.type === EventType.STATE_DELTA)
       .map((event) => event.delta);
-    expect(patches[1]).toEqual([{ op: "replace", path: "/plan/2/status", value: "active" }]);
-    expect(after.state.plan.map((one) => one.status)).toEqual(["done", "done", "done", "pending"]);
+    expect(patches[0]).toEqual([{ op: "replace", path: "/plan/2/status", value: "active" }]);
+    expect(after.state.plan.map((one) => one.status)).toEqual(["done", "done", "done"]);
   });
 
   test("comes to an end when it is told to go on for ever", async () => {
@@ -535,19 +615,48 @@ describe("a second run", () => {
     const again = await next("Start over with a new plan for the offsite", state);
     expect(again.state.title).toBe("Offsite plan");
     expect(again.state.plan.map((one) => one.id)[0]).toBe("run-2-s1");
-    const compared = await next("Compare SQLite and Postgres", {}, "run-3");
-    expect(compared.state.plan.map((one) => one.status)).toEqual(["done", "done", "done"]);
-    expect((await next("make a plan for the migration", compared.state)).state.title).toBe("Migration plan");
+    const done = { ...state, plan: state.plan.map((one) => ({ ...one, status: "done" })) };
+    const after = await next("make a plan for the migration", done, "run-3");
+    expect(after.state.title).toBe("Migration plan");
+    expect(after.state.plan.map((one) => one.id)[0]).toBe("run-3-s1");
   });
 
-  test("a question or code beside a plan becomes one more step of it", async () => {
+  test.each([
+    "Compare SQLite and Postgres",
+    "write a shell script",
+    "tell me a joke",
+    "thanks for the plan, that helps a lot with everything we have to do this month",
+    "the launch went well",
+    "I like the plan",
+    "we have 50 chairs",
+    "what's next?",
+  ])("what asks for no step (%s) leaves the plan alone", async (text) => {
     const { state } = await applied(first, await plan(first));
-    for (const text of ["Compare SQLite and Postgres", "write a shell script"]) {
-      const after = await next(text, state);
-      expect(after.state.plan.slice(0, 6)).toEqual(state.plan);
-      expect(after.state.plan.slice(6)).toMatchObject([{ status: "done" }]);
-      expect(after.state.title).toBe("Launch plan");
-    }
+    const after = await next(text, state);
+    expect(after.state).toEqual(state);
+    expect([...typesOf(after.events)].filter((type) => type.startsWith("STATE_"))).toEqual([]);
+    // nor does it begin one
+    expect((await next(text, {})).state).toEqual(text === "I like the plan" ? expect.anything() : {});
+  });
+
+  test.each([
+    ["Add the FAQ to the plan", "The FAQ"],
+    ["please add a step: check the logo", "Check the logo"],
+    ["we also need to prepare the demo, please", "Prepare the demo"],
+    ["thanks! Now arrange the food", "Arrange the food"],
+  ])("what asks for a step (%s) becomes one", async (text, title) => {
+    const { state } = await applied(first, await plan(first));
+    const after = await next(text, state);
+    expect(after.state.plan.at(-1)?.title).toBe(title);
+    expect(spoken(after.events)).toContain(`**New:** ${title}`);
+  });
+
+  test("with nothing left to go on with it says so", async () => {
+    expect(spoken((await next("go on", {})).events)).toContain("no plan to go on with yet");
+    const done = { title: "Ours", plan: [{ id: "1", title: "One", status: "done" }] };
+    const { events, state } = await next("go on", done);
+    expect(spoken(events)).toContain("nothing left to do. Its only step is done.");
+    expect(state).toEqual(done);
   });
 
   test("tells where the plan stands when somebody says thanks", async () => {

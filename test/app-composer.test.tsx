@@ -2,10 +2,11 @@
 import { act } from "react";
 import { createRoot, type Root } from "react-dom/client";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { keepDraft, readDraft } from "../client/app/drafts.ts";
+import { keepDraft, putBack, readDraft } from "../client/app/drafts.ts";
 import { becomeMyself, becomeSomeoneElse, cleanName, nameMe, readMe } from "../client/app/identity.ts";
 import { Composer } from "../client/app/parts/composer.tsx";
 import { createTyping, STILL_MS } from "../client/app/typing.ts";
+import { followKeyboard } from "../client/app/viewport.ts";
 import type { Thread } from "../client/react/index.ts";
 
 let root: Root;
@@ -54,10 +55,9 @@ const AGENTS = [
   { id: "echo", name: "Echo" },
 ];
 
-async function show(thread: Thread, agents = AGENTS) {
-  await act(async () =>
-    root.render(<Composer key={thread.id} thread={thread} agents={agents} me="" focus onSent={() => {}} />),
-  );
+async function show(thread: Thread, agents = AGENTS, live = true) {
+  const props = { thread, agents, me: "", live, focus: true, onSent: () => {} };
+  await act(async () => root.render(<Composer key={thread.id} {...props} />));
 }
 
 const field = () => host.querySelector("textarea")!;
@@ -112,6 +112,17 @@ test("while an agent works, what is sent waits, and it can be stopped", async ()
   expect(button("Stopping").disabled).toBe(true);
 });
 
+test("what cannot reach the server cannot be stopped, and can again when it is back", async () => {
+  const { thread, told } = fakeThread("t", [{ runId: "r1" }]);
+  await show(thread, AGENTS, false);
+  expect(button("Stop").disabled).toBe(true);
+  await act(async () => button("Stop").click());
+  expect(told).toEqual([]);
+  await show(thread);
+  await act(async () => button("Stop").click());
+  expect(told).toEqual([["cancel", "r1"]]);
+});
+
 test("with one agent there is nothing to choose, with none it can still be asked", async () => {
   const { thread, told } = fakeThread("t");
   await show(thread, AGENTS.slice(1));
@@ -130,6 +141,23 @@ test("what is typed stays with its thread, over switching and reloading", async 
   await show(fakeThread("one").thread);
   expect(field().value).toBe("half a thought");
   expect(readDraft("one").text).toBe("half a thought");
+});
+
+test("a text that was sent in vain comes back before what stands there, as what it was", async () => {
+  const { thread, told } = fakeThread("t");
+  await show(thread);
+  await act(async () => putBack("t", "too long", true));
+  expect(field().value).toBe("too long");
+  expect(document.activeElement).toBe(field());
+  await type("shorter");
+  await press("Enter");
+  expect(told).toEqual([["note", "shorter"]]);
+  await type("next");
+  await act(async () => putBack("t", "again", false));
+  expect(field().value).toBe("again\n\nnext");
+  expect(readDraft("t").text).toBe("again\n\nnext");
+  await act(async () => putBack("another", "not here", false));
+  expect(field().value).toBe("again\n\nnext");
 });
 
 test("drafts that cannot be read are empty ones", () => {
@@ -188,4 +216,22 @@ test("a browser without storage forgets, and works", () => {
   });
   expect(nameMe("Ana")).toEqual({ name: "Ana" });
   broken.mockRestore();
+});
+
+test("a keyboard makes the page lower, a window that is being resized does not", () => {
+  const seen = Object.assign(new EventTarget(), { height: 768, scale: 1 });
+  Object.defineProperty(window, "visualViewport", { value: seen, configurable: true });
+  const height = () => document.documentElement.style.getPropertyValue("--page-height");
+  followKeyboard();
+  expect(height()).toBe("100dvh");
+  Object.assign(seen, { height: 768 - 25 });
+  seen.dispatchEvent(new Event("resize"));
+  expect(height()).toBe("100dvh");
+  Object.assign(seen, { height: 468 });
+  seen.dispatchEvent(new Event("resize"));
+  expect(height()).toBe("468px");
+  // The window is told last.
+  Object.assign(window, { innerHeight: 468 });
+  window.dispatchEvent(new Event("resize"));
+  expect(height()).toBe("100dvh");
 });

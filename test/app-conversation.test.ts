@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { groupMessages } from "../client/app/conversation.ts";
-import type { Message, MessageView, Turn, TurnEnd } from "../client/react/index.ts";
+import { withFailedInPlace, writtenPlaces } from "../client/app/failed-places.ts";
+import type { Message, MessageView, Thread, Turn, TurnEnd } from "../client/react/index.ts";
 
 const MINUTE = 60_000;
 const NOON = new Date(2026, 4, 4, 12).getTime();
@@ -122,4 +123,19 @@ test("a silent end never stands before what was there already", () => {
   ];
   const turns = [input("i1"), ended("r1"), input("n"), ended("r2")];
   expect(groupMessages(views, turns).silent.map(({ after }) => after)).toEqual(["b"]);
+});
+
+test("a message that was not sent stands where it was written, what may still arrive at the end", () => {
+  const pending = (id: string, state: "sending" | "failed"): MessageView => {
+    const { message, about } = said(id, "ana");
+    return { message, about: { ...about, pending: { state } as NonNullable<typeof about.pending> } };
+  };
+  const thread = {} as Thread;
+  const ids = (views: readonly MessageView[]) =>
+    withFailedInPlace(views, writtenPlaces(thread, views)).map(({ message }) => message.id);
+  expect(ids([pending("x", "failed")])).toEqual(["x"]);
+  expect(ids([said("1", "ana"), pending("x", "failed"), pending("y", "sending")])).toEqual(["x", "1", "y"]);
+  const later = [said("1", "ana"), said("2", "ben"), pending("x", "failed"), pending("y", "failed")];
+  expect(ids(later)).toEqual(["x", "1", "y", "2"]);
+  expect(ids(later.slice(1))).toEqual(["x", "y", "2"]);
 });

@@ -51,6 +51,8 @@ const cut = (text: string) =>
 
 test("blocks mean alone what they mean together", () => {
   for (const piece of PIECES) expect(cut(piece), piece).toBe(whole(piece));
+  const inHtml = "<div>\n\nx\n\n</div>\n```js\n1\n\n2\n```\n\n**bold**";
+  expect(cut(inHtml)).toBe(whole(inHtml));
   const pieces = fc.array(fc.tuple(fc.constantFrom(...PIECES), fc.constantFrom("\n\n", "\n", "\n\n\n")), {
     maxLength: 6,
   });

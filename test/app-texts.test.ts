@@ -1,15 +1,16 @@
 import { expect, test } from "vitest";
 import { attachments, contentText } from "../client/app/content.ts";
-import { plainLine } from "../client/app/excerpt.ts";
+import { plainLine, plainTitle } from "../client/app/excerpt.ts";
 import { initials } from "../client/app/initials.ts";
 import { everyone } from "../client/app/people.ts";
 import { pillState, pillText, pillTextWithoutTime } from "../client/app/pill.ts";
 import { plainPieces } from "../client/app/plain-pieces.ts";
 import { readProgress } from "../client/app/progress.ts";
-import { readRefusal } from "../client/app/refusal.ts";
+import { codeIn, readRefusal, refusalOf } from "../client/app/refusal.ts";
 import { inviteHash, readRoute, threadHash } from "../client/app/route.ts";
 import { runSentence } from "../client/app/run-sentence.ts";
-import { readable, resultSummary } from "../client/app/tool-summary.ts";
+import { argsSummary, readable, resultSummary } from "../client/app/tool-summary.ts";
+import { unbrokenClass } from "../client/app/unbroken.ts";
 import { dayOf, onOtherDays } from "../client/app/when.ts";
 import { words } from "../client/app/words.ts";
 import { CothreadError } from "../client/react/index.ts";
@@ -187,4 +188,58 @@ test("days are named by how far they are", () => {
   expect(dayOf(new Date(2024, 0, 1).getTime(), noon)).toMatch(/2024/);
   expect(onOtherDays(hours(13), noon)).toBe(true);
   expect(onOtherDays(hours(11), noon)).toBe(false);
+});
+
+test("a text with a long run without a break is told from prose of any length", () => {
+  expect(unbrokenClass("words of a book ".repeat(10_000))).toBeUndefined();
+  expect(unbrokenClass(`see https://x.example/${"a".repeat(300)} and go on`)).toBeUndefined();
+  expect(unbrokenClass(`words, then ${"A".repeat(1_000)}`)).toBe("unbroken");
+});
+
+test("a join code that is missing or wrong is said at once, not when the client gave up", () => {
+  const reason = "The join code is missing or wrong. Open the link again that you were given.";
+  const error = refusalOf({ status: "reconnecting", reason });
+  expect(readRefusal(error)).toMatchObject({ kind: "code", title: words.refused.code.title });
+  expect(readRefusal(error, "WRONG")).toMatchObject({ kind: "code", title: words.refused.wrongCode.title });
+  const own = refusalOf({
+    status: "connecting",
+    reason: "This server takes guests from its own machine only.",
+  });
+  expect(readRefusal(own).help).toBe(words.refused.guests);
+  expect(refusalOf({ status: "live" })).toBeUndefined();
+  expect(refusalOf({ status: "closed", reason })).toBeUndefined();
+  expect(refusalOf({ status: "reconnecting", reason: "The connection was lost." })).toBeUndefined();
+});
+
+test("a join code is found in the whole link as well", () => {
+  for (const text of ["abc234", " ABC234\n", "join=ABC234", "http://192.0.2.2:4000/#join=ABC234"])
+    expect(codeIn(text)).toBe("ABC234");
+  expect(codeIn("https://x.example/base/#/t/welcome?join=ABC234")).toBe("ABC234");
+  for (const text of ["", "  ", "http://x.example/#/t/a"]) expect(codeIn(text)).toBe("");
+});
+
+test("titles show what is meant by Markdown and HTML, and never nothing", () => {
+  expect(plainTitle("## **Draft** a `launch` plan for <b>us</b>")).toBe("Draft a launch plan for us");
+  expect(plainTitle('<script>alert(1)</script><img src=x onerror="alert(2)"> & more')).toBe(
+    "alert(1) & more",
+  );
+  expect(plainTitle("a List<string> with 1 < 2 > 0")).toBe("a List<string> with 1 < 2 > 0");
+  expect(plainTitle("***")).toBe("***");
+  expect(plainTitle("<br>")).toBe("<br>");
+  expect(plainTitle("")).toBe("");
+});
+
+test("initials are letters, whatever stands around them", () => {
+  expect(initials("<b>Dora</b>")).toBe("D");
+  expect(initials('(Ben) "Olsen"')).toBe("BO");
+  expect(initials("<3")).toBe("3");
+  expect(initials("***")).toBe("*");
+  expect(initials("🇩🇪 Team")).toBe("🇩🇪T");
+});
+
+test("the arguments of a call are told by their values", () => {
+  expect(argsSummary('{"team":"marketing","when":"12 March","limit":3}')).toBe("marketing, 12 March, 3");
+  expect(argsSummary('{"ids":[1,2],"deep":{"a":1}}')).toBe("1, 2, {…}");
+  expect(argsSummary('{"team":"mark')).toBe('{"team":"mark');
+  expect(argsSummary("")).toBe("");
 });

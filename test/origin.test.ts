@@ -267,7 +267,7 @@ describe("a server that others can reach", () => {
             ...(server && { server }),
           }),
         ).rejects.toThrow(
-          /^publicUrl http.* can be reached from outside.*Use share, give authenticate, or set insecure\.$/,
+          /^publicUrl http.* can be reached from outside.*in code with share, insecure or authenticate\.$/,
         );
     await openServer({ publicUrl: "http://localhost:8080", agents: agents() });
     const publicUrl = "https://chat.example.com";

@@ -1,9 +1,11 @@
 import { useState } from "react";
 import { CothreadProvider } from "../react/index.ts";
 import { becomeMyself, becomeSomeoneElse, nameMe, readMe } from "./identity.ts";
+import { Door } from "./parts/door.tsx";
 import { NamePrompt } from "./parts/name-prompt.tsx";
 import { Shell } from "./parts/shell.tsx";
 import { keep, kept } from "./storage.ts";
+import { words } from "./words.ts";
 
 const JOIN = "join";
 
@@ -24,8 +26,14 @@ export function App({ server }: { server: string }) {
   const [join, setJoin] = useState(readJoin);
   const again = () => setWho(readMe());
 
-  if (!me || renaming)
-    return (
+  const onCode = (code: string) => {
+    keepJoin(code);
+    setJoin(code);
+  };
+  const token = join ? { token: () => join } : {};
+
+  if (!me || renaming) {
+    const prompt = (
       <NamePrompt
         name={me?.name ?? ""}
         other={other}
@@ -38,22 +46,29 @@ export function App({ server }: { server: string }) {
         {...(renaming && { onCancel: () => setRenaming(false) })}
       />
     );
+    if (me) return prompt;
+    return (
+      // It is in no thread, so nobody sees this name.
+      <CothreadProvider
+        key={`door ${join ?? ""}`}
+        url={server}
+        user={{ name: words.message.someone }}
+        {...token}
+      >
+        <Door join={join} onCode={onCode}>
+          {prompt}
+        </Door>
+      </CothreadProvider>
+    );
+  }
   return (
     // Somebody else has a connection of their own, and so has a window that found its code.
-    <CothreadProvider
-      key={`${me.id ?? ""} ${join ?? ""}`}
-      url={server}
-      user={me}
-      {...(join && { token: () => join })}
-    >
+    <CothreadProvider key={`${me.id ?? ""} ${join ?? ""}`} url={server} user={me} {...token}>
       <Shell
         name={me.name}
         other={other}
         join={join}
-        onCode={(code) => {
-          keepJoin(code);
-          setJoin(code);
-        }}
+        onCode={onCode}
         onRename={() => setRenaming(true)}
         onSomeoneElse={() => {
           becomeSomeoneElse();

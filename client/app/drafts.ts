@@ -22,6 +22,21 @@ export function readDraft(thread: string): Draft {
   }
 }
 
+const fields = new Map<string, (text: string, note: boolean) => void>();
+
+/** Takes what {@link putBack} gives a thread, while its field is shown. @returns stops that */
+export function takeBack(thread: string, take: (text: string, note: boolean) => void): () => void {
+  fields.set(thread, take);
+  return () => {
+    if (fields.get(thread) === take) fields.delete(thread);
+  };
+}
+
+/** Puts a text that was sent in vain into the field of its thread again, before what stands there by now. */
+export function putBack(thread: string, text: string, note: boolean): void {
+  fields.get(thread)?.(text, note);
+}
+
 /** Keeps a draft; one that says nothing is forgotten. */
 export function keepDraft(thread: string, draft: Draft): void {
   const { text, note, agent } = draft;

@@ -5,6 +5,8 @@ const INDENTED = /^(?: {2,}|\t)\S/;
 const DEFINITION = /^ {0,3}\[[^\]]+\]:/;
 /** HTML that goes on over blank lines. */
 const RAW = /^ {0,3}<(?:!|\?|(?:pre|script|style|textarea)\b)/i;
+/** A line that may begin HTML up to the next blank line, in which nothing is Markdown. */
+const TAG = /^ {0,3}<\/?[a-z]/i;
 const BLANK = /^\s*$/;
 
 /** Something that blank lines do not end. */
@@ -20,8 +22,12 @@ export function markdownBlocks(text: string): string[] {
   let lines: string[] = [];
   let open: Open | null = null;
   let gap = 0;
+  let html = false;
   for (const line of text.split("\n")) {
     if (open === null && DEFINITION.test(line)) return [text];
+    // What looks like the fence of a code may be HTML, and the code begin where it seems to end.
+    if (open === null && html && FENCE.test(line)) return [text];
+    html = open === null && !BLANK.test(line) && (html || TAG.test(line));
     if (open === null && BLANK.test(line)) {
       if (lines.length > 0) gap += 1;
       continue;

@@ -21,6 +21,12 @@ export function resultSummary(content: string, args: string): string {
   return content.replace(/\s+/g, " ").trim();
 }
 
+/** What a tool was asked with, in a few words: the values, and what is no object as it is. */
+export function argsSummary(args: string): string {
+  const value = parsed(args);
+  return isObject(value) ? Object.values(value).map(brief).join(", ") : args;
+}
+
 /** JSON text with line breaks where people expect them; any other text as it is. */
 export function readable(json: string): string {
   const value = parsed(json);

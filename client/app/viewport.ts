@@ -1,3 +1,6 @@
+/** A keyboard is at least so high; less is a bar of the browser, or a page that is just being resized, px. */
+const KEYBOARD_PX = 80;
+
 /**
  * Some phones lay the keyboard over the page without telling it: the page then takes the height that is seen.
  */
@@ -6,9 +9,11 @@ export function followKeyboard(): void {
   if (!seen) return;
   const follow = () => {
     // Zooming in makes it smaller too, and is none of our business.
-    const covered = seen.scale === 1 && seen.height < window.innerHeight - 1;
+    const covered = seen.scale === 1 && window.innerHeight - seen.height >= KEYBOARD_PX;
     document.documentElement.style.setProperty("--page-height", covered ? `${seen.height}px` : "100dvh");
   };
   seen.addEventListener("resize", follow);
+  // While a window changes its size, one of both heights may be told before the other.
+  window.addEventListener("resize", follow);
   follow();
 }

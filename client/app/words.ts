@@ -44,11 +44,13 @@ export const words = {
     change: "Save",
     why: "People and agents see it beside what you write. This browser remembers it.",
     whyOther: "Other windows stay who they are, so you can watch two people work in one thread.",
-    hint: "Open a second window to be someone else.",
+    hint: "To see two people at work, open “Two people” in an empty thread.",
   },
 
   connection: {
     live: (people: number) => `live · ${people} here`,
+    liveShort: "live",
+    here: (people: number) => ` · ${people} here`,
     connecting: "connecting",
     loading: "loading",
     reconnecting: "reconnecting",
@@ -58,12 +60,13 @@ export const words = {
     now: "Connect now",
     what: {
       live: "Everything you see is up to date.",
-      away: "You can read and write. What you send waits here and goes out when the connection is back.",
+      away: "The server is out of reach. You can go on: what you send is kept here and goes out when it is back.",
     },
   },
 
   people: {
     here: "Who is here",
+    hereAre: (names: string) => `Who is here: ${names}`,
     typing: (names: readonly string[]) =>
       names.length > 2
         ? `${names[0]}, ${names[1]} and ${names.length - 2} more are typing`
@@ -106,7 +109,7 @@ export const words = {
     compare: "Compare two things",
     compareText: "Compare SQLite and Postgres for a small team",
     together: "Two people",
-    togetherText: "Open a second window to be someone else",
+    togetherText: "Open a second window, and be someone else in it",
   },
 
   message: {
@@ -118,9 +121,10 @@ export const words = {
     waiting: "waits for the connection",
     delayed: (reason: string) => `sending again. ${reason}`,
     notSent: "Not sent.",
-    tooBig: "It is longer than the server takes. Shorten it, or send it in parts.",
+    tooBig: "It is longer than the server takes. Edit it to shorten it or to send it in parts.",
     whole: (characters: number) => `Show all ${characters.toLocaleString()} characters`,
     retry: "Retry",
+    edit: "Edit",
     discard: "Discard",
     attached: (what: string) => `Attached: ${what}`,
     copy: "Copy",
@@ -147,7 +151,7 @@ export const words = {
     starting: "Starting",
     working: "Working",
     still: "Still working",
-    lastSeen: "At work when last seen",
+    lastSeen: "At work when last seen; whether it still is, is not known",
   },
 
   end: {
@@ -191,9 +195,10 @@ export const words = {
     queue: "Queue",
     note: "Note",
     addNote: "Add note",
-    noteHelp: "Send as a note: it starts nothing",
+    noteHelp: "When this is on, what you send is a note: it starts nothing",
     stop: "Stop",
     stopping: "Stopping",
+    stopAway: "Stopping needs the connection",
     agent: "Who answers",
   },
 
@@ -201,9 +206,13 @@ export const words = {
     title: "The server does not let this window in.",
     code: {
       title: "This server asks for a join code.",
-      help: "Open the link again that you were given, or type the code at its end.",
-      label: "Join code",
+      help: "Open the link that you were given, or put the link or the code at its end in here.",
+      label: "Join code or link",
       go: "Join",
+    },
+    wrongCode: {
+      title: "This join code is not right.",
+      help: "Codes change when the server starts anew. Ask for the link it printed, and put it in here.",
     },
     guests: "Ask whoever runs the server to start it with --share, and to send you the link it prints.",
     replaced: {

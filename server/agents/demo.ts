@@ -20,7 +20,7 @@ export type DemoOptions = {
  * "Planner", an agent without a model: a script that drafts plans, compares things and shows code, in the
  * words of whoever asked. It streams what agents stream: steps, reasoning, shared state, progress, a tool call
  * and Markdown. In the state it owns `title` and `plan: [{id, title, status}]`; a run that finds a plan goes
- * on with it. When the signal aborts, the stream ends where it is, with nothing closed and no timer left.
+ * on with it when it is asked to, and leaves it alone otherwise. When the signal aborts, the stream ends where it is, with nothing closed and no timer left.
  *
  * @throws RangeError when `speed` is negative or not a finite number.
  */

@@ -9,7 +9,7 @@ import { words } from "../words.ts";
 import { AgentMessage } from "./agent-message.tsx";
 import { AgentAvatar } from "./avatar.tsx";
 import { CopyButton } from "./copy-button.tsx";
-import { RunRemark, RunTrouble } from "./run-end.tsx";
+import { RunRemark, RunTrouble, toneOf } from "./run-end.tsx";
 import { RunLine } from "./run-line.tsx";
 
 type Run = NonNullable<Group["run"]>;
@@ -112,13 +112,19 @@ const Foot = memo(function Foot(props: { group: Group; run: Run; end: TurnEnd; l
         .join("\n\n"),
     [group, thread],
   );
+  const tone = toneOf(end);
+  const copy = text() !== "" && <CopyButton text={text} />;
+  if (tone === "bad")
+    return (
+      <RunTrouble run={run} end={end} latest={latest}>
+        {copy}
+      </RunTrouble>
+    );
+  if (!copy && tone === undefined) return null;
   return (
-    <>
-      <RunTrouble run={run} end={end} latest={latest} />
-      <div className="foot">
-        <RunRemark run={run} end={end} />
-        {text() !== "" && <CopyButton text={text} />}
-      </div>
-    </>
+    <div className="foot">
+      <RunRemark run={run} end={end} />
+      {copy}
+    </div>
   );
 });

@@ -1,6 +1,6 @@
 import { type KeyboardEvent, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { type AgentInfo, type Thread, useThreadValue } from "../../react/index.ts";
-import { type Draft, keepDraft, readDraft } from "../drafts.ts";
+import { type Draft, keepDraft, readDraft, takeBack } from "../drafts.ts";
 import { everyone } from "../people.ts";
 import { agentName } from "../thread-context.ts";
 import { createTyping } from "../typing.ts";
@@ -10,6 +10,8 @@ type Props = {
   thread: Thread;
   agents: readonly AgentInfo[];
   me: string;
+  /** Whether the server hears at once what is done here. */
+  live: boolean;
   /** Whether one can write at once. */
   focus: boolean;
   /** Called when something was sent. */
@@ -17,7 +19,7 @@ type Props = {
 };
 
 /** Where one writes: text, who answers it, whether anybody shall. What stands there is kept in this window. */
-export function Composer({ thread, agents, me, focus, onSent }: Props) {
+export function Composer({ thread, agents, me, live, focus, onSent }: Props) {
   const [draft, setDraft] = useDraftOf(thread.id);
   const field = useRef<HTMLTextAreaElement>(null);
   const typing = useMemo(() => createTyping((now) => thread.setTyping(now)), [thread]);
@@ -29,6 +31,13 @@ export function Composer({ thread, agents, me, focus, onSent }: Props) {
   const blank = text.trim() === "";
 
   useGrowing(field, text);
+  useEffect(() =>
+    takeBack(thread.id, (back, note) => {
+      const both = [back, draft.text].filter((each) => each.trim() !== "").join("\n\n");
+      setDraft({ ...draft, text: both, note });
+      field.current?.focus();
+    }),
+  );
   const begins = useRef(focus);
   useEffect(() => {
     // On a phone a keyboard would cover half of the conversation.
@@ -106,10 +115,11 @@ export function Composer({ thread, agents, me, focus, onSent }: Props) {
             field.current?.focus();
           }}
         >
+          <i className="switch" aria-hidden="true" />
           {words.composer.note}
         </button>
         <TypingLine thread={thread} me={me} />
-        <StopButton thread={thread} />
+        <StopButton thread={thread} live={live} />
         <button type="submit" className="primary" disabled={blank}>
           {note ? words.composer.addNote : busy ? words.composer.queue : words.composer.send}
         </button>
@@ -154,7 +164,7 @@ function TypingLine({ thread, me }: { thread: Thread; me: string }) {
   );
 }
 
-function StopButton({ thread }: { thread: Thread }) {
+function StopButton({ thread, live }: { thread: Thread; live: boolean }) {
   const running = useThreadValue(
     thread,
     ({ runs, inputs }) => runs.at(-1)?.runId ?? inputs.find(({ status }) => status === "running")?.runId,
@@ -167,7 +177,14 @@ function StopButton({ thread }: { thread: Thread }) {
     thread.cancel(running).catch(() => setStopping(null));
   };
   return (
-    <button type="button" className="stop" data-stop="" disabled={stopping === running} onClick={stop}>
+    <button
+      type="button"
+      className="stop"
+      data-stop=""
+      title={live ? undefined : words.composer.stopAway}
+      disabled={!live || stopping === running}
+      onClick={stop}
+    >
       {stopping === running ? words.composer.stopping : words.composer.stop}
     </button>
   );

@@ -47,7 +47,16 @@ function Inside({ state }: { state: PillState }) {
   return (
     <>
       <i className="dot" aria-hidden="true" />
-      <span aria-hidden="true">{pillText(state)}</span>
+      <span aria-hidden="true">
+        {state.kind === "live" ? (
+          <>
+            {words.connection.liveShort}
+            <span className="wide-only">{words.connection.here(state.people)}</span>
+          </>
+        ) : (
+          pillText(state)
+        )}
+      </span>
     </>
   );
 }

@@ -1,6 +1,7 @@
 import { Fragment, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { type Thread, type Turn, useMessageIds, useThreadValue } from "../../react/index.ts";
 import { type Conversation, type Group, groupMessages, type SilentEnd as Silent } from "../conversation.ts";
+import { withFailedInPlace, writtenPlaces } from "../failed-places.ts";
 import { HoldStill } from "../hold-still.ts";
 import { colourOf } from "../thread-context.ts";
 import { useStick } from "../use-stick.ts";
@@ -82,10 +83,8 @@ export function Flow({ thread, sent, empty }: { thread: Thread; sent: number; em
 }
 
 function readConversation(thread: Thread, ids: readonly string[], turns: readonly Turn[]): Conversation {
-  const conversation = groupMessages(
-    ids.flatMap((id) => thread.view(id) ?? []),
-    turns,
-  );
+  const views = ids.flatMap((id) => thread.view(id) ?? []);
+  const conversation = groupMessages(withFailedInPlace(views, writtenPlaces(thread, views)), turns);
   // In the order of the conversation, so that all windows give the same colours.
   for (const { by, run } of conversation.groups) if (!run) colourOf(by);
   return conversation;

@@ -2,6 +2,7 @@ import { type ComponentProps, memo, type ReactNode, useRef } from "react";
 import ReactMarkdown, { type Components } from "react-markdown";
 import remarkGfm from "remark-gfm";
 import { markdownBlocks, settledTail } from "../markdown-blocks.ts";
+import { unbrokenClass } from "../unbroken.ts";
 import { words } from "../words.ts";
 import { CopyButton } from "./copy-button.tsx";
 
@@ -13,7 +14,7 @@ export function Markdown({ text, streaming = false }: { text: string; streaming?
   const blocks = markdownBlocks(text);
   const last = blocks.length - 1;
   return (
-    <div className={streaming ? "markdown streaming" : "markdown"}>
+    <div className={["markdown", streaming && "streaming", unbrokenClass(text)].filter(Boolean).join(" ")}>
       {blocks.map((block, i) => (
         // Blocks only ever grow at the end: a place is an identity.
         // biome-ignore lint/suspicious/noArrayIndexKey: see above

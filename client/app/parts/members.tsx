@@ -1,13 +1,20 @@
+import { useId, useRef } from "react";
 import { type AgentInfo, type Thread, useMessageIds, useThreadValue } from "../../react/index.ts";
 import type { Here } from "../people.ts";
 import { agentColour, agentName, peopleColours } from "../thread-context.ts";
 import { words } from "../words.ts";
 import { AgentAvatar, PersonAvatar } from "./avatar.tsx";
+import { placeAt } from "./menu.tsx";
 
 /** So many people are shown; the rest is a number. */
 const SHOWN = 5;
+/** The same where there is little room. */
+const SHOWN_NARROW = 2;
 
-/** Who is here, and the agents that take part. A ring says who types or works. */
+/**
+ * Who is here, and the agents that take part. A ring says who types or works. A press tells their names, for
+ * those who cannot point.
+ */
 export function Members(props: {
   thread: Thread;
   here: readonly Here[];
@@ -16,41 +23,78 @@ export function Members(props: {
   live: boolean;
 }) {
   const { thread, here, agents, live } = props;
+  const id = useId();
+  const button = useRef<HTMLButtonElement>(null);
   const taking = useAgentsOf(thread, agents);
   const runs = useThreadValue(thread, ({ runs }) => runs);
   const working = new Set(live ? runs.map(({ agent }) => agent) : []);
-  const more = here.slice(SHOWN);
+  const people = here.map((person) => {
+    const busy = live && person.typing;
+    const label = busy ? words.people.isTyping(person.name) : person.name;
+    return { key: person.id, name: person.name, colour: peopleColours.of(person.id), busy, label };
+  });
+  const helpers = taking.map((agent) => {
+    const name = agentName(agents, agent);
+    const busy = working.has(agent);
+    const label = busy ? words.people.working(name) : words.people.agent(name);
+    return { key: agent, colour: agentColour(agents, agent), busy, label };
+  });
+  const names = [...people, ...helpers].map(({ label }) => label);
   return (
-    <ul className="members" aria-label={words.people.here}>
-      {here.slice(0, SHOWN).map(({ id, name, typing }) => (
-        <li key={id}>
-          <PersonAvatar
-            name={name}
-            colour={peopleColours.of(id)}
-            busy={live && typing}
-            label={live && typing ? words.people.isTyping(name) : name}
-          />
-        </li>
-      ))}
-      {more.length > 0 && (
-        <li className="members-more" title={more.map(({ name }) => name).join(", ")}>
-          {words.people.more(more.length)}
-        </li>
-      )}
-      {taking.map((id) => {
-        const name = agentName(agents, id);
-        const busy = working.has(id);
-        return (
-          <li key={id}>
-            <AgentAvatar
-              colour={agentColour(agents, id)}
-              busy={busy}
-              label={busy ? words.people.working(name) : words.people.agent(name)}
-            />
-          </li>
-        );
-      })}
-    </ul>
+    <>
+      <button
+        ref={button}
+        type="button"
+        className="quiet members"
+        aria-label={words.people.hereAre(names.join("; "))}
+        popoverTarget={id}
+      >
+        {people.slice(0, SHOWN).map(({ key, ...person }, i) => (
+          <span key={key} className={i < SHOWN_NARROW ? "member" : "member wide-only"}>
+            <PersonAvatar {...person} />
+          </span>
+        ))}
+        <More className="wide-only" names={people.slice(SHOWN).map(({ name }) => name)} />
+        <More className="narrow-only" names={people.slice(SHOWN_NARROW).map(({ name }) => name)} />
+        {helpers.map(({ key, ...agent }) => (
+          <span key={key} className="member">
+            <AgentAvatar {...agent} />
+          </span>
+        ))}
+      </button>
+      <div
+        id={id}
+        popover="auto"
+        className="menu everyone"
+        onBeforeToggle={(event) => {
+          if (event.newState === "open" && button.current) placeAt(event.currentTarget, button.current);
+        }}
+      >
+        <ul aria-label={words.people.here}>
+          {people.map(({ key, label, ...person }) => (
+            <li key={key}>
+              <PersonAvatar {...person} />
+              <span>{label}</span>
+            </li>
+          ))}
+          {helpers.map(({ key, label, ...agent }) => (
+            <li key={key}>
+              <AgentAvatar {...agent} />
+              <span>{label}</span>
+            </li>
+          ))}
+        </ul>
+      </div>
+    </>
+  );
+}
+
+function More({ className, names }: { className: string; names: readonly string[] }) {
+  if (names.length === 0) return null;
+  return (
+    <span className={`members-more ${className}`} title={names.join(", ")}>
+      {words.people.more(names.length)}
+    </span>
   );
 }
 

@@ -47,7 +47,7 @@ export function Menu(props: {
         className="menu"
         onKeyDown={move}
         onBeforeToggle={(event) => {
-          if (event.newState === "open" && button.current) place(event.currentTarget, button.current);
+          if (event.newState === "open" && button.current) placeAt(event.currentTarget, button.current);
         }}
         onToggle={(event) => {
           const now = event.newState === "open";
@@ -73,8 +73,8 @@ export function Menu(props: {
   );
 }
 
-/** Below its button, or above it where there is more room. */
-function place(menu: HTMLElement, button: HTMLElement) {
+/** Puts what opens below its button, or above it where there is more room. */
+export function placeAt(menu: HTMLElement, button: HTMLElement) {
   const { top, bottom, left, right } = button.getBoundingClientRect();
   const above = top > window.innerHeight - bottom;
   const onTheRight = left > window.innerWidth / 2;

@@ -2,6 +2,7 @@ import { use, useState } from "react";
 import { type MessageView, useMessage } from "../../react/index.ts";
 import { attachments, contentText } from "../content.ts";
 import type { Group } from "../conversation.ts";
+import { putBack } from "../drafts.ts";
 import { HoldStill } from "../hold-still.ts";
 import { isNote } from "../notes.ts";
 import { nameOf } from "../people.ts";
@@ -41,7 +42,7 @@ function Said({ id }: { id: string }) {
   return (
     <div className={about.pending ? `said said-${about.pending.state}` : "said"} data-message={id}>
       <div className="said-text">
-        <Text text={contentText(content)} />
+        <Text text={contentText(content)} limit={about.pending?.state === "failed" ? FAILED : LONG} />
         {attachments(content).map((what, i) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a message do not change
           <span key={i} className="marginal block">
@@ -54,21 +55,25 @@ function Said({ id }: { id: string }) {
           </span>
         )}
       </div>
-      {about.pending && <PendingLine pending={about.pending} />}
+      {about.pending && (
+        <PendingLine pending={about.pending} text={contentText(content)} note={isNote(message)} />
+      )}
     </div>
   );
 }
 
 /** More than this is shown when it is asked for, in characters. */
 const LONG = 4_000;
+/** The same for what did not get anywhere. */
+const FAILED = 280;
 
-function Text({ text }: { text: string }) {
+function Text({ text, limit }: { text: string; limit: number }) {
   const holdStill = use(HoldStill);
   const [whole, setWhole] = useState(false);
-  if (whole || text.length <= LONG) return <PlainText text={text} />;
+  if (whole || text.length <= limit) return <PlainText text={text} />;
   return (
     <>
-      <PlainText text={`${text.slice(0, LONG).replace(/[\ud800-\udbff]$/, "")}…`} />{" "}
+      <PlainText text={`${text.slice(0, limit).replace(/[\ud800-\udbff]$/, "")}…`} />{" "}
       <button
         type="button"
         className="inline"
@@ -83,8 +88,10 @@ function Text({ text }: { text: string }) {
   );
 }
 
-function PendingLine({ pending }: { pending: NonNullable<MessageView["about"]["pending"]> }) {
-  const { live } = useThreadContext();
+type Pending = NonNullable<MessageView["about"]["pending"]>;
+
+function PendingLine({ pending, text, note }: { pending: Pending; text: string; note: boolean }) {
+  const { live, thread } = useThreadContext();
   const { state, reason, error } = pending;
   if (state === "failed")
     return (
@@ -92,14 +99,29 @@ function PendingLine({ pending }: { pending: NonNullable<MessageView["about"]["p
         <span>
           {words.message.notSent} {error?.code === "too_big" ? words.message.tooBig : reason}
         </span>
-        <button type="button" onClick={() => void pending.retry().catch(() => {})}>
-          {words.message.retry}
+        {mayArrive(error) && (
+          <button type="button" onClick={() => void pending.retry().catch(() => {})}>
+            {words.message.retry}
+          </button>
+        )}
+        <button
+          type="button"
+          onClick={() => {
+            putBack(thread.id, text, note);
+            pending.discard();
+          }}
+        >
+          {words.message.edit}
         </button>
         <button type="button" className="quiet" onClick={() => pending.discard()}>
           {words.message.discard}
         </button>
       </div>
     );
-  const text = !live ? words.message.waiting : reason ? words.message.delayed(reason) : words.message.sending;
-  return <div className={live && !reason ? "marginal late" : "marginal"}>{text}</div>;
+  const line = !live ? words.message.waiting : reason ? words.message.delayed(reason) : words.message.sending;
+  return <div className={live && !reason ? "marginal late" : "marginal"}>{line}</div>;
 }
+
+/** What is wrong with the message itself is so the next time too. */
+const HOPELESS = /^(?:too_big|bad_message|bad_frame|conflict|not_supported)$/;
+const mayArrive = (error: Pending["error"]) => !HOPELESS.test(error?.code ?? "");

@@ -1,10 +1,12 @@
 import { useState } from "react";
 import type { CothreadError } from "../../react/index.ts";
-import { readRefusal } from "../refusal.ts";
+import { codeIn, readRefusal } from "../refusal.ts";
 import { words } from "../words.ts";
 
 type Props = {
   error: CothreadError | undefined;
+  /** The join code that was tried. */
+  join: string | null;
   /** Connects once more. */
   onAgain: () => void;
   /** Connects with this join code. */
@@ -12,15 +14,20 @@ type Props = {
 };
 
 /** What one sees when the server lets nobody in: why, and what to do. */
-export function Refused({ error, onAgain, onCode }: Props) {
-  const { kind, title, help } = readRefusal(error);
+export function Refused({ error, join, onAgain, onCode }: Props) {
+  const { kind, title, help } = readRefusal(error, join);
   return (
     <main className="page">
       <div className="card">
         <p className="page-app">{words.app}</p>
-        <h1>{title}</h1>
-        <p>{help}</p>
-        {kind === "code" && <CodeForm onCode={onCode} />}
+        <div className="card-why" role="alert">
+          <h1>{title}</h1>
+          <p>{help}</p>
+        </div>
+        {kind === "code" && (
+          // The same code may be right by now.
+          <CodeForm onCode={(code) => (code === join ? onAgain() : onCode(code))} />
+        )}
         {kind === "replaced" && <Go text={words.refused.replaced.go} onClick={onAgain} />}
         {kind === "version" && (
           <Go text={words.refused.version.go} onClick={() => window.location.reload()} />
@@ -44,7 +51,7 @@ function Go({ text, onClick }: { text: string; onClick: () => void }) {
 
 function CodeForm({ onCode }: { onCode: (code: string) => void }) {
   const [code, setCode] = useState("");
-  const clean = code.trim().toUpperCase();
+  const clean = codeIn(code);
   return (
     <form
       className="field-row"

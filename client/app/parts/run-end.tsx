@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import type { TurnEnd } from "../../react/index.ts";
 import { runSentence } from "../run-sentence.ts";
 import { agentName, useThreadContext } from "../thread-context.ts";
@@ -8,8 +9,8 @@ type Props = { run: { id: string; agent: string }; end: TurnEnd };
 /** Nothing was said after it: to ask once more goes on where it stopped. */
 type Latest = { latest: boolean };
 
-/** What went wrong in a run, with a way to try again where that may help. */
-export function RunTrouble({ run, end, latest }: Props & Latest) {
+/** What went wrong in a run, with a way to try again where that may help, and what else one can do. */
+export function RunTrouble({ run, end, latest, children }: Props & Latest & { children?: ReactNode }) {
   const { again } = useThreadContext();
   const sentence = useSentence(run, end);
   if (sentence?.tone !== "bad") return null;
@@ -24,9 +25,13 @@ export function RunTrouble({ run, end, latest }: Props & Latest) {
           {words.end.again}
         </button>
       )}
+      {children}
     </div>
   );
 }
+
+/** Whether {@link RunTrouble} or {@link RunRemark} has something to say. */
+export const toneOf = (end: TurnEnd) => runSentence(end, "")?.tone;
 
 /** How a run ended, where that is no trouble and yet to be known. */
 export function RunRemark({ run, end }: Props) {

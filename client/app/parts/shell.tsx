@@ -1,9 +1,12 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { useClient, useConnection, useThreads } from "../../react/index.ts";
+import { useClient, useThreads } from "../../react/index.ts";
+import { refusalOf } from "../refusal.ts";
 import { readRoute } from "../route.ts";
 import { useKeys } from "../use-keys.ts";
 import { goTo, goToDoor, useHash } from "../use-route.ts";
+import { useSeenConnection } from "../use-seen-connection.ts";
 import { words } from "../words.ts";
+import { Waiting } from "./away.tsx";
 import { Keys } from "./keys.tsx";
 import { type MeActions, MeMenu } from "./me-menu.tsx";
 import { Refused } from "./refused.tsx";
@@ -27,7 +30,8 @@ type Props = {
 /** Threads on the left, the conversation beside them. */
 export function Shell({ name, other, join, onCode, ...me }: Props) {
   const client = useClient();
-  const { status, error } = useConnection();
+  const connection = useSeenConnection();
+  const { status } = connection;
   const hash = useHash();
   const current = readRoute(hash).thread;
   const threads = useThreads(ALL);
@@ -89,8 +93,8 @@ export function Shell({ name, other, join, onCode, ...me }: Props) {
   }, [sheet]);
   useKeys(actions, onEscape);
 
-  if (status === "refused")
-    return <Refused error={error} onAgain={() => client.reconnect()} onCode={onCode} />;
+  const error = refusalOf(connection);
+  if (error) return <Refused error={error} join={join} onAgain={() => client.reconnect()} onCode={onCode} />;
   const openSheet = () => setSheet(true);
   return (
     <div className={["shell", sheet && "sheet-open", status !== "live" && "away"].filter(Boolean).join(" ")}>
@@ -108,7 +112,7 @@ export function Shell({ name, other, join, onCode, ...me }: Props) {
       </ThreadList>
       <button type="button" className="backdrop" aria-label={words.close} onClick={() => setSheet(false)} />
       {current === null ? (
-        <Door onMenu={openSheet} />
+        <NoThread onMenu={openSheet} />
       ) : (
         <ThreadPage
           key={current}
@@ -129,15 +133,11 @@ export function Shell({ name, other, join, onCode, ...me }: Props) {
 const ALL = { archived: false, limit: 200 };
 
 /** Before it is known which thread to open. */
-function Door({ onMenu }: { onMenu: () => void }) {
-  const { reason } = useConnection();
+function NoThread({ onMenu }: { onMenu: () => void }) {
   return (
     <main className="thread">
       <PlainHeader onMenu={onMenu} />
-      <p className="waiting" role="status">
-        {words.thread.waiting}
-        {reason && <span className="marginal block">{reason}</span>}
-      </p>
+      <Waiting />
     </main>
   );
 }

@@ -1,6 +1,8 @@
 import { useState } from "react";
-import { type AgentInfo, type Thread, useClient, useConnection, useThreadValue } from "../../react/index.ts";
+import { type AgentInfo, type Thread, useClient, useThreadValue } from "../../react/index.ts";
+import { plainTitle } from "../excerpt.ts";
 import { everyone } from "../people.ts";
+import { useSeenConnection } from "../use-seen-connection.ts";
 import { words } from "../words.ts";
 import { ConnectionPill } from "./connection-pill.tsx";
 import { Icon } from "./icons.tsx";
@@ -11,7 +13,7 @@ import { TitleField } from "./title-field.tsx";
 export function ThreadHeader(props: { thread: Thread; agents: readonly AgentInfo[]; onMenu: () => void }) {
   const { thread, agents, onMenu } = props;
   const client = useClient();
-  const connection = useConnection();
+  const connection = useSeenConnection();
   const status = useThreadValue(thread, ({ status }) => status);
   const people = useThreadValue(thread, ({ people }) => people);
   const here = everyone(people);
@@ -26,7 +28,12 @@ export function ThreadHeader(props: { thread: Thread; agents: readonly AgentInfo
         onConnect={() => client.reconnect()}
       />
       <span className="space" />
-      <Members thread={thread} here={here} agents={agents} live={status === "live"} />
+      <Members
+        thread={thread}
+        here={here}
+        agents={agents}
+        live={status === "live" && connection.status === "live"}
+      />
     </header>
   );
 }
@@ -34,7 +41,7 @@ export function ThreadHeader(props: { thread: Thread; agents: readonly AgentInfo
 /** The same line where there is no conversation. */
 export function PlainHeader({ onMenu }: { onMenu: () => void }) {
   const client = useClient();
-  const connection = useConnection();
+  const connection = useSeenConnection();
   return (
     <header className="head">
       <MenuButton onClick={onMenu} />
@@ -69,7 +76,7 @@ function Title({ thread }: { thread: Thread }) {
   if (editing)
     return (
       <TitleField
-        title={shown}
+        title={plainTitle(shown)}
         label={words.thread.title}
         onDone={(next) => {
           setEditing(false);
@@ -82,7 +89,7 @@ function Title({ thread }: { thread: Thread }) {
   return (
     <h1>
       <button type="button" title={words.thread.rename} onClick={() => setEditing(true)}>
-        {shown || words.untitled}
+        <span>{plainTitle(shown) || words.untitled}</span>
       </button>
     </h1>
   );

@@ -1,6 +1,6 @@
 import { type RefObject, useEffect, useState } from "react";
 import { type ThreadInfo, useConnection, useThreads } from "../../react/index.ts";
-import { plainLine } from "../excerpt.ts";
+import { plainLine, plainTitle } from "../excerpt.ts";
 import { words } from "../words.ts";
 import { Icon } from "./icons.tsx";
 import { ThreadRow } from "./thread-row.tsx";
@@ -101,7 +101,8 @@ export function ThreadList({ current, filter, onNew, onChoose, onListed, childre
 }
 
 function matches(thread: ThreadInfo, text: string): boolean {
-  const within = `${thread.title || words.untitled}\n${plainLine(thread.lastMessage)}`.toLocaleLowerCase();
+  const within =
+    `${plainTitle(thread.title) || words.untitled}\n${plainLine(thread.lastMessage)}`.toLocaleLowerCase();
   return text
     .toLocaleLowerCase()
     .split(/\s+/)

@@ -1,11 +1,14 @@
 import { useEffect, useMemo, useRef, useState } from "react";
-import { type Thread, useConnection, useHeldThread, useThreadValue } from "../../react/index.ts";
+import { type Thread, useHeldThread, useThreadValue } from "../../react/index.ts";
 import { contentText } from "../content.ts";
+import { plainTitle } from "../excerpt.ts";
 import { isNote } from "../notes.ts";
 import { everyone } from "../people.ts";
 import { keep, kept } from "../storage.ts";
 import { peopleColours, ThreadContext } from "../thread-context.ts";
+import { useSeenConnection } from "../use-seen-connection.ts";
 import { words } from "../words.ts";
+import { Away, Waiting } from "./away.tsx";
 import { Composer } from "./composer.tsx";
 import { Flow } from "./flow.tsx";
 import { Notice } from "./notice.tsx";
@@ -28,7 +31,7 @@ type Props = {
 /** One thread: header, conversation, composer. */
 export function ThreadPage({ id, made, join, focus, onMenu, onNewest, onSomeoneElse }: Props) {
   const thread = useHeldThread(id, { create: made });
-  const { user, server, status: connection } = useConnection();
+  const { user, server, status: connection } = useSeenConnection();
   const status = useThreadValue(thread, ({ status }) => status);
   const known = useThreadValue(thread, ({ cursor }) => cursor !== null);
   const archived = useThreadValue(thread, ({ archived }) => archived);
@@ -40,7 +43,7 @@ export function ThreadPage({ id, made, join, focus, onMenu, onNewest, onSomeoneE
   const live = connection === "live" && status === "live";
 
   useEffect(() => {
-    document.title = `${title || words.untitled} · ${words.app}`;
+    document.title = `${plainTitle(title) || words.untitled} · ${words.app}`;
   }, [title]);
 
   const context = useMemo(
@@ -71,6 +74,7 @@ export function ThreadPage({ id, made, join, focus, onMenu, onNewest, onSomeoneE
     <ThreadContext value={context}>
       <main className="thread">
         <ThreadHeader thread={thread} agents={agents} onMenu={onMenu} />
+        {known && <Away />}
         {archived && (
           <Notice
             text={words.thread.archived}
@@ -94,6 +98,7 @@ export function ThreadPage({ id, made, join, focus, onMenu, onNewest, onSomeoneE
             thread={thread}
             agents={agents}
             me={me}
+            live={live}
             focus={focus}
             onSent={() => setSent((n) => n + 1)}
           />
@@ -115,17 +120,6 @@ function questionOf(thread: Thread, runId: string): string | undefined {
       ({ message, about }) => message.role === "user" && !isNote(message) && about.runId === undefined,
     );
   return question?.message.role === "user" ? contentText(question.message.content) : undefined;
-}
-
-function Waiting() {
-  const { status, reason } = useConnection();
-  const away = status !== "live";
-  return (
-    <p className="waiting" role="status">
-      {away ? words.thread.waiting : words.thread.loading}
-      {away && reason && <span className="marginal block">{reason}</span>}
-    </p>
-  );
 }
 
 /** The same person in two windows of one thread: whoever looks for a second person is shown how. */

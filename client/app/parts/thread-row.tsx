@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { type ThreadInfo, useClient } from "../../react/index.ts";
-import { plainLine } from "../excerpt.ts";
+import { plainLine, plainTitle } from "../excerpt.ts";
 import { threadHash } from "../route.ts";
 import { words } from "../words.ts";
 import { Icon } from "./icons.tsx";
@@ -13,7 +13,7 @@ export function ThreadRow(props: { thread: ThreadInfo; current: boolean; onChoos
   const { id, archived, running, lastMessage } = thread;
   const client = useClient();
   const [renaming, setRenaming] = useState(false);
-  const title = thread.title || words.untitled;
+  const title = plainTitle(thread.title) || words.untitled;
   const change = (what: { title: string } | { archived: boolean }) =>
     // What did not work shows in that it did not change.
     void client
@@ -25,7 +25,7 @@ export function ThreadRow(props: { thread: ThreadInfo; current: boolean; onChoos
     return (
       <li className="row">
         <TitleField
-          title={thread.title}
+          title={plainTitle(thread.title)}
           label={words.thread.title}
           onDone={(next) => {
             setRenaming(false);

@@ -1,4 +1,4 @@
-import { readable, resultSummary } from "../tool-summary.ts";
+import { argsSummary, readable, resultSummary } from "../tool-summary.ts";
 import { words } from "../words.ts";
 import { Folded } from "./folded.tsx";
 
@@ -24,7 +24,7 @@ export function ToolCallLine(call: {
       className="tool"
       line={
         <>
-          <b>{name}</b> <code>{args}</code>
+          <b>{name}</b> <span className="tool-args">{argsSummary(args)}</span>
           <CallResult {...call} />
         </>
       }

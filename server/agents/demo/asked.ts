@@ -11,7 +11,7 @@ export type Said = { name?: string; text: string };
 export type Asked = { kind: Kind; main: Said; others: Said[] };
 
 const KEYWORDS: Record<Exclude<Kind, "chat">, RegExp> = {
-  plan: /\b(?:plan|plans|planning|checklist|check-list|roadmap|schedule|agenda|timeline|to-?dos?|steps?|organi[sz]e|prepare|draft|launch|arrange|continue|go on|keep going|carry on|next)\b/i,
+  plan: /\b(?:plan|plans|planning|checklist|check-list|roadmap|schedule|agenda|timeline|to-?dos?|steps?|organi[sz]e|prepare|draft|launch|arrange|add|continue|go on|keep going|carry on|next)\b/i,
   explain:
     /\b(?:explain|compare|comparison|differences?|differ|versus|vs|why|what(?:'s|’s| is| are| does)|how (?:does|do|is|are)|pros and cons|trade-?offs?|which|should we|should i)\b|\bbetter\b.*(?:\bor\b|\?)/i,
   code: /```|\b(?:code|coding|scripts?|functions?|regex|regexp|sql|query|bash|shell|snippet|typescript|javascript|python|implement|refactor)\b/i,
@@ -19,13 +19,20 @@ const KEYWORDS: Record<Exclude<Kind, "chat">, RegExp> = {
 
 /** Asks where the plan stands. */
 export const STATUS =
-  /^(?:status|where (?:are we|do we stand)|how far|what(?:'s|’s| is) (?:left|open|done|missing))\b/i;
+  /^(?:status|where (?:are we|do we stand)|how far|what(?:'s|’s| is) (?:left|open|done|missing|next))\b/i;
+
+/** Asks for a joke. */
+export const JOKE = /\b(?:jokes?|make (?:me|us) (?:laugh|smile)|something funny)\b/i;
+
+/** Thanks for something, whatever that was. */
+export const THANKS = /^(?:(?:many )?thanks?|thank you|thx|cheers)\b[^.?!,;]*[.?!,;\s]*/i;
 
 const SMALL_TALK =
-  /^(?:hi|hiya|hello|hey|howdy|good (?:morning|afternoon|evening)|thanks?|thank you|thx|cheers|ok|okay|great|cool|nice|perfect|lovely|well done|bye|goodbye|see you|who are you|what can you do|help)\b/i;
+  /^(?:hi|hiya|hello|hey|howdy|good (?:morning|afternoon|evening)|ok|okay|great|cool|nice|perfect|lovely|well done|bye|goodbye|see you|who are you|what can you do|help)\b/i;
 
 /** Which keyword comes first decides: "explain the plan" is a question, "plan the script" a plan. */
-function namedKind(text: string): Kind | undefined {
+function namedKind(whole: string): Kind | undefined {
+  const text = whole.replace(THANKS, "");
   let kind: Kind | undefined;
   let first = Number.POSITIVE_INFINITY;
   for (const [name, pattern] of Object.entries(KEYWORDS) as [Kind, RegExp][]) {
@@ -36,13 +43,13 @@ function namedKind(text: string): Kind | undefined {
     }
   }
   const short = text.split(" ").length <= 8;
-  if (text === "" || (short && STATUS.test(text))) return "chat";
+  if (text === "" || (short && (STATUS.test(text) || JOKE.test(text)))) return "chat";
   return kind ?? (short && SMALL_TALK.test(text) ? "chat" : undefined);
 }
 
-/** A sentence that names nothing is a question when it asks, else something to plan. */
+/** A sentence that names nothing is a question when it asks, else something said by the way. */
 function kindOf(text: string): Kind {
-  return namedKind(text) ?? (text.endsWith("?") ? "explain" : "plan");
+  return namedKind(text) ?? (text.endsWith("?") ? "explain" : "chat");
 }
 
 /** How much of a message is read, in characters; the patterns below need not be fast on a whole book. */

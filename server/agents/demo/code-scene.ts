@@ -1,7 +1,7 @@
+import { lookUpAndAnswer } from "./look-up-and-answer.ts";
 import type { Beat } from "./narrator.ts";
 import type { Scene } from "./scene.ts";
 import { snippetOf } from "./snippets.ts";
-import { withPlan } from "./with-plan.ts";
 import { capital } from "./wording.ts";
 
 /** A request for code is answered with a short program and what to know about it. */
@@ -19,27 +19,25 @@ export function* codeScene(scene: Scene): Generator<Beat> {
       ])}`,
     ),
   );
-  yield* withPlan(scene, `Write ${file}`, ["Agree what it must do", "Write it", "Read it once more"], {
-    work: () =>
-      scene.lookUp({
-        name: "lint.check",
-        args: { file, language },
-        result: { file, lines, problems: 0 },
-        before: [
-          "I check it for slips before I show it.",
-          "One look by the linter first.",
-          "Let me read it through once.",
-        ],
-        title: `Checking ${file}`,
-        items: ["Names", "Edge cases", "Layout"],
-      }),
-    answer: () => [
+  yield* lookUpAndAnswer(
+    scene,
+    {
+      name: "lint.check",
+      args: { file, language },
+      result: { file, lines, problems: 0 },
+      before: [
+        "I check it for slips before I show it.",
+        "One look by the linter first.",
+        "Let me read it through once.",
+      ],
+      title: `Checking ${file}`,
+      items: ["Names", "Edge cases", "Layout"],
+    },
+    () =>
       `## ${capital(what)}\n\n${scene.opening([
         `Here is \`${file}\`, ${lines} lines and no dependencies:`,
         `This is the shortest version I would still be happy to read in a year, \`${file}\`:`,
         `I would begin with this, in \`${file}\`:`,
-      ])}\n\n\`\`\`${language}\n${code}\n\`\`\`\n\n`,
-      `- ${notes[0]}\n- ${notes[1]}\n\nI am a **scripted demo**, so try it before you rely on it.${scene.alsoHeard()}`,
-    ],
-  });
+      ])}\n\n\`\`\`${language}\n${code}\n\`\`\`\n\n- ${notes[0]}\n- ${notes[1]}\n\nI am a **scripted demo**, and \`lint.check\` is played: try it before you rely on it.${scene.alsoHeard()}`,
+  );
 }

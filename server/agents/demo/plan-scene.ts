@@ -1,8 +1,10 @@
 import type { Beat } from "./narrator.ts";
 import type { PlanStep } from "./plan-board.ts";
+import { planList, planState } from "./plan-list.ts";
 import type { Scene } from "./scene.ts";
-import { planTitle, stepTitle } from "./titles.ts";
-import { type Topic, teamOf, topicOf, whenOf } from "./topics.ts";
+import { asksToPlan, goesOn, planTitle, stepTitle } from "./titles.ts";
+import { type Topic, teamOf, topicOf } from "./topics.ts";
+import { slotsIn, whenOf } from "./when.ts";
 import { capital, count, inMarkdown, progressOf, series } from "./wording.ts";
 
 const FRESH = /\b(?:start over|from scratch|(?:new|another|different|fresh) (?:plan|checklist|roadmap))\b/i;
@@ -10,28 +12,35 @@ const PLAN = /\b(?:plan|check-?list|roadmap|agenda|schedule)\b/i;
 /** A plan that is longer gets no more steps: nobody would read them. */
 const LONGEST = 14;
 
-/** A plan is drafted, or the one in the state is carried on with, unless it is finished and a plan is asked for. */
+/**
+ * A plan is drafted, or the one in the state is carried on with, unless it is finished and a plan is asked for.
+ * What asks for nothing changes nothing.
+ */
 export function* planScene(scene: Scene): Generator<Beat> {
   const { board, text } = scene;
-  const fresh = FRESH.test(text) || (board.open.length === 0 && PLAN.test(text));
-  if (board.steps.length === 0 || fresh) yield* draft(scene);
-  else yield* carryOn(scene);
+  const some = board.steps.length > 0;
+  if (FRESH.test(text) || (board.open.length === 0 && PLAN.test(text))) return yield* draft(scene);
+  if (!some && !goesOn(text) && asksToPlan(text)) return yield* draft(scene);
+  const more = oneMore(scene);
+  if (some && (more !== "" || (board.open.length > 0 && goesOn(text)))) return yield* carryOn(scene, more);
+  const id = scene.narrator.id("m");
+  yield* scene.narrator.message(id, scene.narrator.words(id, nothingToDo(scene)));
 }
 
-/** Three free slots, in the order of the week; the first is the one the answer takes. */
-function slots({ random }: Scene): [string, string, string] {
-  const days = ["Mon", "Tue", "Wed", "Thu", "Fri"];
-  days.splice(Math.floor(random.between(0, 5)), 1);
-  days.splice(Math.floor(random.between(0, 4)), 1);
-  return days.map((day) => `${day} ${random.pick(["09:30", "10:00", "11:00", "14:00", "15:30"])}`) as [
-    string,
-    string,
-    string,
-  ];
+function nothingToDo(scene: Scene): string {
+  const { board, text } = scene;
+  if (board.steps.length === 0)
+    return scene.opening(["There is no plan to go on with yet. Write *plan* and what you want to get done."]);
+  if (board.open.length === 0)
+    return `${scene.opening(["There is nothing left to do."])} ${planState(board)} Tell me what to add, or *start over* with a new plan.`;
+  if (stepTitle(text) !== "")
+    return `${scene.opening(["I add nothing: that is in the plan, or the plan is long enough."])} ${planState(board)}`;
+  return `${planState(board)} I changed nothing. Write *add* before what belongs on the plan, or *go on*.`;
 }
 
-function checkCalendar(scene: Scene, team: string, free: readonly string[]): Iterable<Beat> {
-  const args = { team: team.replace(/^the /, ""), when: whenOf(scene.text) };
+/** Looks up when people could meet; what it finds is as scripted as the rest. */
+function checkCalendar(scene: Scene, team: string, when: string, free: readonly string[]): Iterable<Beat> {
+  const args = { team: team.replace(/^the /, ""), when };
   return scene.lookUp({
     name: "calendar.lookup",
     args,
@@ -50,17 +59,19 @@ function* draft(scene: Scene): Generator<Beat> {
   const { board, narrator, text } = scene;
   const topic = topicOf(text);
   const team = teamOf(text, topic);
-  const free = slots(scene);
-  const tickable = /\b(?:check-?list|to-?dos?)\b/i.test(text);
+  const when = whenOf(text);
+  const free = slotsIn(when, scene.random);
+  const date =
+    when.kind === "day" ? `Check ${when.text} with ${team}` : topic.steps[0].replace("{team}", team);
 
   yield* narrator.step(
     "Read the request",
     narrator.think(
       `${scene.request()} ${scene.say([
-        "There is no plan here yet, so I begin with the rough steps and settle the date first.",
-        "A fresh plan, then. The date decides most of the rest, so it comes first.",
+        "I begin with the rough steps and then look for a date.",
+        "First the steps. The date decides most of the rest, so it comes right behind.",
         "I start with a few steps, each small enough to tick off within days.",
-      ])} ${capital(team)} must be free at the right time, so I check that before I write anything down.`,
+      ])} ${capital(team)} must be free at the right time, so I check that next.`,
     ),
   );
   yield* narrator.step(
@@ -68,22 +79,21 @@ function* draft(scene: Scene): Generator<Beat> {
     (function* () {
       board.clear();
       yield narrator.after(150, 300, board.snapshot(planTitle(text, topic)));
-      for (const step of topic.steps) {
-        yield narrator.after(180, 320, board.add(step.replace("{team}", team)));
-      }
+      for (const step of [date, ...topic.steps.slice(1)]) yield narrator.after(180, 320, board.add(step));
     })(),
   );
   yield* narrator.step(
     "Check the date",
     (function* () {
       yield narrator.after(100, 200, board.set([0, "active"]));
-      yield* checkCalendar(scene, team, free);
+      yield* checkCalendar(scene, team, when.text, free);
       yield narrator.after(100, 200, board.set([0, "done"], [1, "active"]));
     })(),
   );
   const id = narrator.id("m");
   const steps = count(board.steps.length);
-  const found = `\`calendar.lookup\` shows ${team} free on **${free[0]}**, or else on ${free[1]} or ${free[2]}`;
+  const found = `\`calendar.lookup\`, a made-up calendar, has ${team} free **${free[0]}**, or else ${free[1]} or ${free[2]}`;
+  const named = when.kind === "span" ? "You named no date" : `You named ${when.text}`;
   yield* narrator.step(
     "Write the answer",
     narrator.message(
@@ -92,12 +102,12 @@ function* draft(scene: Scene): Generator<Beat> {
         yield* narrator.words(
           id,
           `## ${board.name}\n\n${scene.opening([
-            `Here is a first draft with ${steps} steps. The date is settled: ${found}.`,
-            `The plan stands, with ${steps} steps. A date is there too: ${found}.`,
-            `I have put ${steps} steps into the shared plan. Good news on the date: ${found}.`,
+            `Here is a first draft with ${steps} steps. ${named}: ${found}.`,
+            `I have put ${steps} steps into the shared plan. ${named}: ${found}.`,
+            `This is a plan in ${steps} steps. ${named}: ${found}.`,
           ])}\n\n`,
         );
-        yield* narrator.words(id, tickable ? checklist(scene) : risks(topic));
+        yield* narrator.words(id, risks(topic));
         yield narrator.after(80, 160, board.set([1, "done"]));
         yield* narrator.words(id, closing(scene));
       })(),
@@ -105,42 +115,36 @@ function* draft(scene: Scene): Generator<Beat> {
   );
 }
 
-function checklist({ board }: Scene): string {
-  const lines = board.steps.map(({ place, title }) => `- [${place < 2 ? "x" : " "}] ${inMarkdown(title)}`);
-  return `${lines.join("\n")}\n\n`;
-}
-
 function risks({ risks }: Topic): string {
   const rows = risks.map((row) => `| ${row.join(" | ")} |`).join("\n");
   return `What could go wrong:\n\n| Risk | What we do about it |\n|---|---|\n${rows}\n\n`;
 }
 
-/** What is done by now, what comes next, and an invitation to change it. */
+/** Every step with its state, and how it goes on. */
 function closing(scene: Scene): string {
-  const { open, steps } = scene.board;
-  const next = open[0] ? `; next comes **${inMarkdown(open[0].title)}**` : "";
-  return `${capital(progressOf(steps.length - open.length, steps.length))}${next}. ${scene.say([
-    "Change anything in the plan; I go on from what you leave there.",
-    "Move, rename or tick off what you like, I work with what I find.",
-    "Tell me what is missing and I add it.",
-  ])}${scene.alsoHeard()}`;
+  const { board } = scene;
+  const next = board.open.length === 0 ? "Tell me what to add." : scene.say(INVITATIONS);
+  return `${planState(board)}\n\n${planList(board)}\n\n${next}${scene.alsoHeard()}`;
 }
 
-/** The title of one more step: what was asked for, else a likely next one; empty without room or need. */
-function oneMore({ text, board }: Scene, topic: Topic): string {
+const INVITATIONS = [
+  "Write *go on* and I tick off the next two, or *add* and what is missing.",
+  "Tell me to *go on*, or what to *add*.",
+];
+
+/** The title of one more step, as it was asked for; empty without room or need. */
+function oneMore({ text, board }: Scene): string {
+  const title = stepTitle(text);
   const have = new Set(board.steps.map((step) => step.title.toLowerCase()));
-  if (board.steps.length >= LONGEST) return "";
-  return (
-    [stepTitle(text), ...topic.later].find((title) => title !== "" && !have.has(title.toLowerCase())) ?? ""
-  );
+  return board.steps.length >= LONGEST || have.has(title.toLowerCase()) ? "" : title;
 }
 
-function* carryOn(scene: Scene): Generator<Beat> {
+function* carryOn(scene: Scene, more: string): Generator<Beat> {
   const { board, narrator, text } = scene;
   const topic = topicOf(`${board.name} ${text}`);
   const team = teamOf(text, topic);
-  const free = slots(scene);
-  const more = oneMore(scene, topic);
+  const when = whenOf(text);
+  const free = slotsIn(when, scene.random);
   const all = board.steps.length;
 
   yield* narrator.step(
@@ -148,9 +152,9 @@ function* carryOn(scene: Scene): Generator<Beat> {
     narrator.think(
       `${scene.request()} There is a plan already, and ${progressOf(all - board.open.length, all)}. ${scene.say(
         [
-          "I keep it as people left it and go on where it stands.",
+          "I keep it as people left it.",
           "No need to start over: I take up what is open.",
-          "What people changed in it stays; I only move it forward.",
+          "What people changed in it stays; I only tick off.",
         ],
       )} ${more ? `I also add “${more}”.` : "Nothing has to be added."}`,
     ),
@@ -171,7 +175,7 @@ function* carryOn(scene: Scene): Generator<Beat> {
     "Work on open steps",
     (function* () {
       if (first) yield narrator.after(100, 200, board.set([first.place, "active"]));
-      yield* checkCalendar(scene, team, free);
+      yield* checkCalendar(scene, team, when.text, free);
       if (first) yield narrator.after(100, 200, board.set([first.place, "done"]));
       if (second) yield narrator.after(200, 300, board.set([second.place, "active"]));
     })(),
@@ -183,7 +187,7 @@ function* carryOn(scene: Scene): Generator<Beat> {
       id,
       (function* () {
         yield* narrator.words(id, `### ${board.name}: what changed\n\n${moved(scene, work)}\n\n`);
-        yield* narrator.words(id, changes(scene, work, more, `${team} could meet on ${series(free)}`));
+        yield* narrator.words(id, changes(work, more, `${team} could meet ${series(free)}`));
         if (second) yield narrator.after(80, 160, board.set([second.place, "done"]));
         yield* narrator.words(id, closing(scene));
       })(),
@@ -192,24 +196,17 @@ function* carryOn(scene: Scene): Generator<Beat> {
 }
 
 function moved(scene: Scene, work: readonly PlanStep[]): string {
-  if (work.length === 0)
-    return scene.opening(["There was nothing open, so I only looked it over once more."]);
   const steps = series(work.map((step) => `**${inMarkdown(step.title)}**`));
   return scene.opening([
-    `I picked the plan up where it stood and worked on ${steps}.`,
-    `The plan has moved on. My part this time was ${steps}.`,
-    `Here is what happened since you last looked: I took care of ${steps}.`,
+    `I only play the work, so I count ${steps} as done.`,
+    `From now on ${steps} ${work.length === 1 ? "counts" : "count"} as done; the work behind it is only played.`,
   ]);
 }
 
-/** What this run did, as a list, and what is still open, as a table. */
-function changes({ board }: Scene, work: readonly PlanStep[], more: string, found: string): string {
-  const worked = (title: string) => work.some((step) => step.title === title);
+/** What this run did, as a list. */
+function changes(work: readonly PlanStep[], more: string, found: string): string {
   const lines = work.map((step) => `- **Done:** ${inMarkdown(step.title)}`);
-  if (more !== "" && !worked(more)) lines.push(`- **New:** ${inMarkdown(more)}`);
-  lines.push(`- \`calendar.lookup\`: ${found}, so nothing has to wait`);
-  const left = board.open.filter((step) => !work.some(({ place }) => place === step.place)).slice(0, 3);
-  if (left.length === 0) return `${lines.join("\n")}\n\n`;
-  const rows = left.map((step, n) => `| ${n + 1} | ${inMarkdown(step.title)} |`).join("\n");
-  return `${lines.join("\n")}\n\nStill open:\n\n| | Step |\n|---|---|\n${rows}\n\n`;
+  if (more !== "" && !work.some((step) => step.title === more)) lines.push(`- **New:** ${inMarkdown(more)}`);
+  lines.push(`- \`calendar.lookup\`, a made-up calendar: ${found}`);
+  return `${lines.join("\n")}\n\n`;
 }

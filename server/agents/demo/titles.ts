@@ -1,3 +1,4 @@
+import { THANKS } from "./asked.ts";
 import { ANYTHING, type Topic } from "./topics.ts";
 import { capital, clip } from "./wording.ts";
 
@@ -34,16 +35,45 @@ export function planTitle(text: string, topic: Topic): string {
   return capital(clip(text.split(/[.?!]/)[0]!, 48)) || topic.title;
 }
 
+const clauseOf = (text: string) =>
+  text
+    .replace(THANKS, "")
+    .split(/[.?!](?:\s|$)/)[0]!
+    .replace(LEAD, "")
+    .replace(/[,\s]+please$/i, "");
+
+/** What people say before they come to what they want. */
+const LEAD =
+  /^(?:(?:hi|hey|hello|please|also|and|then|now|ok|okay|great|so|could|can|would|should|must|you|we|i|let's|let’s|(?:need|have|want|remember) to|don['’]t forget to|planner|@\S+)[\s,:]+)+/i;
+const GOES_ON =
+  /^(?:continue|go on|go ahead|keep going|carry on|proceed|do it)\b|^(?:next|more|yes)\b(?: steps?| one)?(?:,.*)?$/i;
+const ASKS_FOR_PLAN =
+  /^(?:draft|make|write|create|start|give|show|update|plan)\b.*\b(?:plan|check-?list|roadmap|agenda|schedule)\b/i;
+/** Words that begin what is to be done; "the launch went well" adds nothing to a plan. */
+const VERB =
+  /^(?:add|include|prepare|draft|write|make|create|schedule|book|organi[sz]e|arrange|plan|invite|order|check|ask|send|find|tell|call|set up|review|test|try|build|design|publish|announce|launch|ship|buy|get|print|update|fix|decide|choose|agree|collect|hire|brief|translate|record)\b/i;
+
+/** Whether a text asks to go on with the plan there is. */
+export function goesOn(text: string): boolean {
+  const clause = clauseOf(text);
+  return GOES_ON.test(clause) || ASKS_FOR_PLAN.test(clause);
+}
+
+/** Whether a text names something to be done, or a plan. */
+export function asksToPlan(text: string): boolean {
+  return (
+    VERB.test(clauseOf(text)) ||
+    /\b(?:plan|plans|planning|check-?list|roadmap|agenda|schedule|to-?dos?)\b/i.test(text)
+  );
+}
+
 /** The step that a request adds to a plan that exists ("Also prepare the FAQ."); empty when it names none. */
 export function stepTitle(text: string): string {
-  const clause = text.split(/[.?!](?:\s|$)/)[0]!;
-  const lead =
-    /^(?:(?:hi|hey|hello|please|also|and|then|now|ok|okay|great|thanks|so|could|can|would|you|we|let's|let’s|planner|@\S+)[\s,:]+)+/i;
-  const rest = clause.replace(lead, "").replace(/[,\s]+please$/i, "");
-  const goesOn =
-    /^(?:continue|go on|go ahead|keep going|carry on|proceed|next|more|yes|do it|what(?:'s|’s)? next)\b/i;
-  // asking for the plan itself is no step of it
-  const asksForPlan =
-    /^(?:draft|make|write|create|start|give|show|update|plan)\b.*\b(?:plan|checklist|roadmap|agenda)\b/i;
-  return goesOn.test(rest) || asksForPlan.test(rest) ? "" : capital(clip(rest, 64));
+  const clause = clauseOf(text);
+  if (goesOn(text) || !VERB.test(clause)) return "";
+  const step = clause.replace(
+    /^(?:add|include)\s+(?:(?:a|another|one more) )?(?:(?:step|task|item|point)\b(?: to (?:the|our) plan)?[:,]?\s*(?:to\s+)?)?/i,
+    "",
+  );
+  return capital(clip(step.replace(/\s+to (?:the|our) (?:plan|checklist|list)$/i, ""), 64));
 }
