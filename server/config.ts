@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { parsePointer } from "../shared/json-crdt/pointer.ts";
 import { nearest } from "./nearest.ts";
 
 /** Longest time an option may name, ms; timers end at 24.8 days. */
@@ -34,6 +35,16 @@ const SWITCH = "it must be true or false";
 const BASE_PATH = 'it must be empty, or begin with "/" and not end with one';
 const ORIGIN = "it must be an origin such as https://app.example.com, without a path, or *";
 const AGENT = 'it must look like NAME=http://host/path, in a file also {"NAME": "http://host/path"}';
+
+const TEXT = "it must be a JSON Pointer such as /document or /sections/*/body";
+
+function isPointer(text: string): boolean {
+  try {
+    return parsePointer(text).length > 0;
+  } catch {
+    return false;
+  }
+}
 
 /** What is wrong with NAME=URL, or nothing. */
 function wrongAgent(item: string): string | undefined {
@@ -117,6 +128,12 @@ export const Config = z.strictObject({
     )
     .default([])
     .meta({ what: "origins of other web pages that may connect, e.g. https://app.example.com" }),
+  text: z
+    .array(z.string({ error: TEXT }).trim().refine(isPointer, TEXT), { error: TEXT })
+    .default(["/document"])
+    .meta({
+      what: "pointers to strings of the state that people edit as text, e.g. /document or /sections/*/body",
+    }),
   demoSpeed: z
     .union(
       [

@@ -3,6 +3,7 @@ import { networkInterfaces } from "node:os";
 import { fileURLToPath } from "node:url";
 import { type Logger, pino } from "pino";
 import { systemClock } from "../shared/clock.ts";
+import { compileTextPaths } from "../shared/json-crdt/text-paths.ts";
 import type { AgentInfo } from "../shared/protocol/index.ts";
 import type { Agent, AgentOptions } from "./agents/agent.ts";
 import { demoAgent } from "./agents/demo.ts";
@@ -103,6 +104,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Cothrea
     agents: registry,
     clock: systemClock,
     limits: { message: bounds.message, queue: bounds.queue },
+    texts: compileTextPaths(config.text),
     idleMs: config.roomIdleMs,
     warn,
   });

@@ -44,6 +44,13 @@ test("[F4] [S1] every request is answered with the fields of its schema and no o
   expect(await ask({ type: "withdraw", key: "k1", inputId: "i2" })).toMatchObject({ duplicate: true });
   await ask({ type: "cancel", key: "k2", runId: "r1" });
   await ask({ type: "update", key: "k3", title: "Launch" });
+  const patch = [{ op: "add" as const, path: "/a", value: 1 }];
+  const patched = await ask({ type: "patch", key: "k4", base: 0, patch });
+  expect(patched).toEqual({ seq: expect.any(Number), patch });
+  expect(await ask({ type: "revert", key: "k5", runId: "r1" })).toEqual({
+    seq: expect.any(Number),
+    skipped: [],
+  });
   // The cancelled run's turn is on the page, so that its end, and who stopped it, are looked at too.
   const page = await ask({ type: "earlier", before: "m3", limit: 1 });
   expect(page).toMatchObject({ messages: [{ id: "a1" }], before: 1 });
@@ -73,7 +80,7 @@ test("[F4] each request gets one answer, a join among them, and none is left wit
     note("i"),
     { ...note("i"), messages: said("another") },
     { type: "cancel", thread: "t", key: "k", runId: "none" },
-    { type: "patch" },
+    { type: "edit" },
     { type: "dance" },
     { type: "ping", ref: 7.5 },
     { type: "leave", thread: "t" },

@@ -48,6 +48,7 @@ function begin(more: Partial<IngestSpec> = {}): {
     inputId: "i1",
     given: [],
     isQueued: () => false,
+    state: (to, run, event) => to.log({ kind: "event", run, event }),
     eventBytes: 1_000_000,
     limits: new EventLimits(),
     ...more,

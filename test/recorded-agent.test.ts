@@ -72,7 +72,8 @@ describe.each([
       store: "memory:",
       app: false,
       logLevel: "silent",
-      agents: { recorded: new HttpAgent({ url: agent.url }) },
+      // A stock client is to see all of the state; what the defaults keep back has a test of its own.
+      agents: { recorded: { agent: new HttpAgent({ url: agent.url }), privateState: [] } },
     });
   }
   afterAll(() => {

@@ -37,7 +37,7 @@ const unstamped = (messages: readonly Message[]) =>
  */
 async function playWithCuts(stream: readonly AGUIEvent[]): Promise<number> {
   const puppet = new PuppetAgent();
-  const server = new PairedServer({ puppet: { agent: puppet, idleMs: 10 ** 9 } });
+  const server = new PairedServer({ puppet: { agent: puppet, idleMs: 10 ** 9, privateState: [] } });
   const whole = new Follower(server, THREAD);
   whole.connect();
   const steady = server.client("Ann");

@@ -258,6 +258,19 @@ test("[H14] a patch made for an older state is moved over what has changed; its 
   consistent(world);
 });
 
+test("[H14] patches one client made one on the other mean what it saw, whatever others did in between", () => {
+  const world = new StateWorld({ items: ["a", "b", "c"].map((id) => item(id)) });
+  const base = world.seq;
+  // The client adds an item, then renames b, which it sees at 2; others remove a before that, and add at the end.
+  world.patch([{ op: "remove", path: "/items/0" }]);
+  world.patch([{ op: "add", path: "/items/0", value: item("new") }], base, "ana");
+  world.patch([{ op: "add", path: "/items/0", value: item("other") }]);
+  world.patch([{ op: "replace", path: "/items/2/title", value: "B" }], base, "ana");
+  world.patch([{ op: "remove", path: "/items/3" }], base, "ana");
+  expect(titles(world)).toEqual(["other", "new", "B"]);
+  consistent(world);
+});
+
 test("[H12] a patch that does not apply changes nothing, and the run goes on", () => {
   const world = new StateWorld({ a: 1 });
   const agent = new StateAgent(world, "planner");

@@ -40,4 +40,17 @@ export type AgentOptions = {
   idleMs?: number;
   /** Largest single event as JSON, in bytes. Default 8 MiB. */
   eventBytes?: number;
+  /**
+   * Pointers to the parts of its state that are its own: kept for it, and shown to nobody. Default: what LangChain
+   * and CopilotKit keep there (`/messages`, `/tools`, `/copilotkit`, `/ag-ui`), where it looks like theirs.
+   */
+  privateState?: readonly string[];
+  /**
+   * Which state its STATE_SNAPSHOTs build on: `input`, what it was given; `own`, what it emitted last, because it
+   * leaves `input.state` out; `auto` (default) finds out.
+   */
+  stateBase?: StateBase;
 };
+
+/** See {@link AgentOptions.stateBase}. */
+export type StateBase = "auto" | "input" | "own";

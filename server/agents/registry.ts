@@ -2,9 +2,15 @@ import type { AgentInfo } from "../../shared/protocol/index.ts";
 import type { Agent, AgentOptions } from "./agent.ts";
 
 /** An agent with all of its settings filled in. */
-export type RegisteredAgent = Required<AgentOptions> & { id: string };
+export type RegisteredAgent = Required<Omit<AgentOptions, "privateState">> &
+  Pick<AgentOptions, "privateState"> & { id: string };
 
-const DEFAULTS = { connectMs: 10_000, idleMs: 300_000, eventBytes: 8 * 1024 * 1024 };
+const DEFAULTS = {
+  connectMs: 10_000,
+  idleMs: 300_000,
+  eventBytes: 8 * 1024 * 1024,
+  stateBase: "auto" as const,
+};
 
 /** The agents of a server, by id; the first is the default. */
 export class AgentRegistry {

@@ -238,6 +238,8 @@ export class Connection implements OutboxOwner, MembershipHost {
       case "submit":
       case "withdraw":
       case "cancel":
+      case "patch":
+      case "revert":
       case "update":
       case "earlier": {
         const member = members.get(frame.thread);

@@ -6,10 +6,8 @@ import { valueAt } from "../../shared/json-crdt/place.ts";
 import { formatPointer, parsePointer } from "../../shared/json-crdt/pointer.ts";
 import type { TextPaths } from "../../shared/json-crdt/text-paths.ts";
 import type { Json, JsonPatch } from "../../shared/protocol/index.ts";
+import type { StateBase } from "../agents/agent.ts";
 import type { Hidden } from "./private-state.ts";
-
-/** Which state an agent's snapshots build on: what it was given, what it last emitted, or found out. */
-export type StateBase = "auto" | "input" | "own";
 
 /** What is known of an agent in a thread from its earlier runs; kept with the thread. */
 export type AgentMemory = {
@@ -198,9 +196,9 @@ export class AgentView {
       own = applyPatch(own, [operation]);
       // What it names is gone, and stays so; or somebody edited what it removes, which stays too; or what it adds
       // is there.
-      if (!moved || !applies(others, moved)) continue;
-      others = applyPatch(others, moved);
-      carried.push(...moved);
+      if (!moved || !applies(others, moved.patch)) continue;
+      others = applyPatch(others, moved.patch);
+      carried.push(...moved.patch);
     }
     return carried;
   }

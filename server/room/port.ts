@@ -21,7 +21,9 @@ export type Caller = {
 };
 
 /** The frames that a room answers. */
-export type RoomRequest = UpFrameOf<"submit" | "withdraw" | "cancel" | "update" | "earlier">;
+export type RoomRequest = UpFrameOf<
+  "submit" | "withdraw" | "cancel" | "patch" | "revert" | "update" | "earlier"
+>;
 
 /**
  * Everything a reader needs to stand at `seq`: the entries behind its cursor, or the thread as it is.

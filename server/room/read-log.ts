@@ -1,5 +1,6 @@
 import type { Entry } from "../../shared/protocol/index.ts";
-import type { Store, ThreadKey } from "../store/store.ts";
+import { fromFold, Timeline } from "../../shared/timeline/index.ts";
+import type { Loaded, Store, ThreadKey } from "../store/store.ts";
 
 /** Entries read from the store at a time: others get their turn in between. */
 const READ_PAGE = 1_000;
@@ -21,4 +22,26 @@ export async function* readLog(
     at = last.seq;
     yield page;
   }
+}
+
+/** The same entries as JSON. @throws as {@link readLog} */
+export async function logAsText(
+  store: Store,
+  key: ThreadKey,
+  after: number,
+  upTo: number,
+): Promise<string[]> {
+  const json: string[] = [];
+  for await (const page of readLog(store, key, after, upTo))
+    json.push(...page.map((entry) => JSON.stringify(entry)));
+  return json;
+}
+
+/** The fold of a thread ([L6]): what is stored of it, and the entries behind. @throws as {@link readLog} */
+export async function loadTimeline(store: Store, key: ThreadKey, { fold, seq }: Loaded): Promise<Timeline> {
+  const timeline = fold ? fromFold(fold) : new Timeline();
+  for await (const page of readLog(store, key, timeline.seq, seq))
+    for (const entry of page) timeline.apply(entry);
+  timeline.messages.reach = Number.POSITIVE_INFINITY;
+  return timeline;
 }

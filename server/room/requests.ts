@@ -1,14 +1,29 @@
 import { createHash, randomUUID } from "node:crypto";
-import type { Author, EarlierAck, Message, SubmitAck, UpFrameOf } from "../../shared/protocol/index.ts";
+import type {
+  Author,
+  EarlierAck,
+  JsonPatch,
+  Message,
+  PatchAck,
+  RevertAck,
+  SubmitAck,
+  UpFrameOf,
+} from "../../shared/protocol/index.ts";
 import { takeEarlier } from "../../shared/timeline/index.ts";
 import type { AgentRegistry } from "../agents/registry.ts";
+import type { Store } from "../store/store.ts";
 import { type Caller, Rejection, type RoomRequest } from "./port.ts";
 import type { Room } from "./room.ts";
+import type { StateChangeRow } from "./state-changes.ts";
+import { changeOf } from "./stored-state.ts";
 import { titleFrom } from "./thread-info.ts";
 import type { Turn } from "./turn.ts";
 import { stampMessages } from "./user-message.ts";
 
 type Fields = Record<string, unknown>;
+
+/** What requests are answered with. */
+export type RequestHost = { agents: AgentRegistry; limits: RequestLimits; store: Store };
 
 /** What the requests of people are held to. */
 export type RequestLimits = { message: number; queue: number };
@@ -23,12 +38,13 @@ export function answerRequest(
   room: Room,
   caller: Caller,
   frame: RoomRequest,
-  host: { agents: AgentRegistry; limits: RequestLimits },
+  host: RequestHost,
 ): Promise<Fields> {
   if (frame.type === "earlier") return earlier(room, frame);
   const ackKey = `${frame.type}:${frame.type === "submit" ? frame.inputId : frame.key}`;
   const hash = fingerprint(frame);
   const user = caller.user.id;
+  let stored: StateChangeRow[] = [];
   return room.enqueue(
     (turn) => {
       const known = room.acks.get(user, ackKey);
@@ -36,11 +52,14 @@ export function answerRequest(
         if (known.hash !== hash) throw conflict(frame);
         return () => ({ ...(JSON.parse(known.json) as Fields), duplicate: true });
       }
-      const ack = change(room, turn, caller, frame, host);
+      const ack = change(room, turn, caller, frame, host, stored);
       room.giveAck(turn, { user, key: ackKey, hash, at: turn.at, json: JSON.stringify(ack) });
       return () => ack;
     },
-    () => room.acks.find(user, ackKey),
+    async () => {
+      await room.acks.find(user, ackKey);
+      if (frame.type === "revert") stored = (await host.store.changes(room.key, frame.runId)).map(changeOf);
+    },
   );
 }
 
@@ -49,7 +68,8 @@ function change(
   turn: Turn,
   caller: Caller,
   frame: Exclude<RoomRequest, { type: "earlier" }>,
-  host: { agents: AgentRegistry; limits: RequestLimits },
+  host: RequestHost,
+  stored: readonly StateChangeRow[],
 ): Fields {
   const by: Author & { kind: "user" } = { kind: "user", ...caller.user };
   switch (frame.type) {
@@ -68,6 +88,14 @@ function change(
       if (!room.responses.cancel(turn, frame.runId, by))
         throw new Rejection("not_running", "That run is not under way: it has ended, or it never was.");
       return { seq: turn.lastSeq };
+    case "patch": {
+      const patch = room.state.shared.patch(turn, by, frame.patch as JsonPatch, frame.base, caller.client);
+      return { seq: turn.lastSeq, patch } satisfies PatchAck;
+    }
+    case "revert": {
+      const skipped = room.state.shared.revert(turn, by, frame.runId, stored);
+      return { seq: turn.lastSeq, skipped } satisfies RevertAck;
+    }
     case "update": {
       if (frame.settings || frame.members) throw notYet(frame.settings ? "settings" : "members");
       const { title, archived } = frame;

@@ -1,5 +1,4 @@
 import type { RunAgentInput } from "@ag-ui/core";
-import { PROTOCOL_VERSION } from "@ag-ui/core/schemas";
 import type { Clock } from "../../shared/clock.ts";
 import type { AGUIEvent, Author, Message, RunErrorCode } from "../../shared/protocol/index.ts";
 import type { AgentRegistry, RegisteredAgent } from "../agents/registry.ts";
@@ -8,8 +7,9 @@ import { EventLimits } from "../run/event-limits.ts";
 import { RunFailure } from "../run/failure.ts";
 import { Ingest } from "../run/ingest.ts";
 import type { ThreadKey } from "../store/store.ts";
+import { agentInput } from "./agent-input.ts";
 import { type InputRecord, toRow } from "./input-record.ts";
-import { messagesFor } from "./messages-for.ts";
+import type { SharedState } from "./shared-state.ts";
 import type { Turn } from "./turn.ts";
 
 /** How long a response may go on behind its terminal event while another input waits ([R9]). */
@@ -37,6 +37,8 @@ export type ResponseHost = {
   key: ThreadKey;
   agents: AgentRegistry;
   clock: Clock;
+  /** The state people and agents share. */
+  state(): SharedState;
   /** Runs `work` in the room's next turn. */
   next(work: (turn: Turn) => void): void;
   /** Says what went wrong, without content. */
@@ -164,7 +166,8 @@ export class Responses {
     for (const message of record.messages) turn.log({ kind: "message", by, turn: inputId, message });
     turn.input(toRow(record));
     turn.setInfo({ agent: record.agent });
-    const input = this.agentInput(turn, record, resumed);
+    const state = this.host.state().begin(runId, record.agent, agent ?? {}, resumed.length > 0);
+    const input = agentInput(this.host.key, turn.timeline, record, resumed, state);
     const ingest = new Ingest({
       thread: this.host.key.thread,
       agentThread: input.threadId,
@@ -176,6 +179,7 @@ export class Responses {
       ...(resumed[0] && { resumes: resumed[0].runId }),
       given: input.messages.map((message) => message.id),
       isQueued: (id) => this.queue.some(({ messages }) => messages.some((message) => message.id === id)),
+      state: (to, run, event) => this.host.state().event(to, runId, run, event, agent?.eventBytes),
       eventBytes: agent?.eventBytes ?? 0,
       limits: this.limits,
     });
@@ -278,6 +282,7 @@ export class Responses {
 
   private finish(turn: Turn, response: Response): void {
     response.cancelGrace();
+    this.host.state().end(response.record.runId);
     if (response.record.status === "running") this.settleRun(turn, response);
     this.active.delete(response.record.runId);
     this.startNext(turn);
@@ -323,24 +328,5 @@ export class Responses {
     for (const { id, runId } of open)
       turn.log({ kind: "answer", by, interruptId: id, runId, status: "cancelled" });
     return open;
-  }
-
-  private agentInput(turn: Turn, record: InputRecord, cancelled: { id: string }[]): RunAgentInput {
-    const { tenant, thread } = this.host.key;
-    // Handed out as a copy: an agent in this process may change what it is given.
-    return structuredClone({
-      // Agents with a memory keep it by thread id, and equal ids of two tenants must not meet there either.
-      threadId: tenant === "default" ? thread : `${tenant}/${thread}`,
-      runId: record.runId,
-      protocolVersion: PROTOCOL_VERSION,
-      messages: messagesFor(record.agent, turn.timeline),
-      state: turn.timeline.state,
-      tools: record.tools ?? [],
-      context: record.context ?? [],
-      ...(record.forwardedProps !== undefined && { forwardedProps: record.forwardedProps }),
-      ...(cancelled.length > 0 && {
-        resume: cancelled.map(({ id }) => ({ interruptId: id, status: "cancelled" as const })),
-      }),
-    }) as RunAgentInput;
   }
 }

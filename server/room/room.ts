@@ -1,5 +1,6 @@
 import type { Clock } from "../../shared/clock.ts";
-import { fromFold, Timeline } from "../../shared/timeline/index.ts";
+import type { TextPaths } from "../../shared/json-crdt/text-paths.ts";
+import { Timeline } from "../../shared/timeline/index.ts";
 import type { AgentRegistry } from "../agents/registry.ts";
 import type { AckRow, Batch, CommitResult, Loaded, Store, ThreadKey } from "../store/store.ts";
 import { type AbandonedCode, endAbandonedRuns } from "./abandoned-runs.ts";
@@ -9,9 +10,11 @@ import { fromRow } from "./input-record.ts";
 import { Marks, randomId } from "./marks.ts";
 import { notStored } from "./not-stored.ts";
 import { People } from "./people.ts";
+import { peopleTeller } from "./people-teller.ts";
 import { type Broadcast, Rejection } from "./port.ts";
-import { readLog } from "./read-log.ts";
+import { loadTimeline, logAsText } from "./read-log.ts";
 import { Responses } from "./responses.ts";
+import { StoredState } from "./stored-state.ts";
 import { threadInfo } from "./thread-info.ts";
 import { type LogPlace, Turn } from "./turn.ts";
 
@@ -24,6 +27,8 @@ export type RoomHost = {
   commits: CommitTurn;
   agents: AgentRegistry;
   clock: Clock;
+  /** Where the state has text fields. */
+  texts: TextPaths;
   publish(key: ThreadKey, broadcast: Broadcast): void;
   /** Something a thread list shows has changed. */
   changed(key: ThreadKey): void;
@@ -58,6 +63,7 @@ export class Room {
   readonly responses: Responses;
   readonly acks: AckMemory;
   timeline = new Timeline();
+  state: StoredState;
   place: LogPlace;
   private readonly host: RoomHost;
   private inbox: Work[] = [];
@@ -69,7 +75,7 @@ export class Room {
   /** Commits that failed since one did not. */
   private failures = 0;
   private storedUnfinished = false;
-  private cancelPeople: (() => void) | null = null;
+  private readonly tellPeople: () => void;
   /** Set when the room has left memory; work for it goes to a new one. */
   closed = false;
   /** Set before a shutdown: nothing is begun any more, and a failed commit is not tried in another way. */
@@ -80,12 +86,18 @@ export class Room {
   private constructor(key: ThreadKey, host: RoomHost) {
     this.key = key;
     this.host = host;
+    this.state = new StoredState(host.texts, null, () => this.timeline.state);
     this.acks = new AckMemory(host.store, host.clock, key);
+    this.tellPeople = peopleTeller(this.people, host.clock, (change) => {
+      host.publish(key, { kind: "people", ...change });
+      host.changed(key);
+    });
     this.place = { epoch: randomId(), seq: 0, mark: "", generation: 0, ownerEpoch: 1 };
     this.responses = new Responses({
       key,
       agents: host.agents,
       clock: host.clock,
+      state: () => this.state.shared,
       next: (work) => this.next(work),
       warn: (what, details) => host.warn(what, { thread: key.thread, ...details }),
     });
@@ -140,16 +152,9 @@ export class Room {
     this.acks.keep(row);
   }
 
-  /** Tells who is here, at most ten times a second ([W2]). */
+  /** Tells who is here, soon ([W2]). */
   peopleChanged(): void {
-    if (this.cancelPeople) return;
-    this.cancelPeople = this.host.clock.after(100, () => {
-      this.cancelPeople = null;
-      const change = this.people.takeChange();
-      if (!change) return;
-      this.host.publish(this.key, { kind: "people", ...change });
-      this.host.changed(this.key);
-    });
+    this.tellPeople();
   }
 
   /** Whether nobody is here and nothing is under way. */
@@ -216,7 +221,7 @@ export class Room {
       if (head !== this.timeline.turns.head || turn.foldDue) turn.setInfo(threadInfo(this.timeline, turn.at));
       if (unfinished !== this.storedUnfinished) turn.setInfo({ unfinished });
       this.storedUnfinished = unfinished;
-      return turn.batch(this.place, this.key, current.mark);
+      return turn.batch(this.place, this.key, current.mark, this.state.take(turn.foldDue));
     } catch (error) {
       return this.breakOff(current, [], error);
     }
@@ -287,6 +292,7 @@ export class Room {
       const loaded = await this.host.store.load(this.key);
       if (this.exists && loaded?.epoch !== this.place.epoch) throw new Error("the log is another one now");
       this.timeline = new Timeline();
+      this.state = new StoredState(this.host.texts, null, () => this.timeline.state);
       this.storedUnfinished = false;
       if (loaded) await this.restore(loaded, "STORE_FAILED");
       if (this.place.seq > told) await this.tellStored(told);
@@ -311,9 +317,7 @@ export class Room {
   /** [L5] What was stored all the same, and nobody was told. */
   private async tellStored(after: number): Promise<void> {
     const { seq, mark } = this.place;
-    const json: string[] = [];
-    for await (const page of readLog(this.host.store, this.key, after, seq))
-      json.push(...page.map((entry) => JSON.stringify(entry)));
+    const json = await logAsText(this.host.store, this.key, after, seq);
     const reach = Number.NEGATIVE_INFINITY;
     setImmediate(() => this.host.publish(this.key, { kind: "entries", after, seq, mark, json, reach }));
   }
@@ -327,11 +331,9 @@ export class Room {
     const { epoch, seq, mark, generation, ownerEpoch } = loaded;
     this.place = { epoch, seq, mark: seq === 0 ? "" : mark, generation, ownerEpoch };
     this.exists = true;
-    this.timeline = loaded.fold ? fromFold(loaded.fold) : new Timeline();
-    for await (const page of readLog(this.host.store, this.key, this.timeline.seq, seq))
-      for (const entry of page) this.timeline.apply(entry);
+    this.timeline = await loadTimeline(this.host.store, this.key, loaded);
     this.sinceFold = seq - (loaded.fold?.seq ?? 0);
-    this.timeline.messages.reach = Number.POSITIVE_INFINITY;
+    this.state = new StoredState(this.host.texts, loaded, () => this.timeline.state);
     const inputs = new Map(loaded.inputs.map((row) => [row.inputId, fromRow(row)]));
     const inOrder = [...this.timeline.inputs.keys()].flatMap((id) => inputs.get(id) ?? []);
     const running = inOrder.filter((record) => record.status === "running");

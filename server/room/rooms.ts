@@ -1,4 +1,5 @@
 import type { Clock } from "../../shared/clock.ts";
+import type { TextPaths } from "../../shared/json-crdt/text-paths.ts";
 import { Cursor, type Entry, type ThreadInfo } from "../../shared/protocol/index.ts";
 import type { AgentRegistry } from "../agents/registry.ts";
 import type { Store, ThreadKey } from "../store/store.ts";
@@ -16,6 +17,8 @@ export type RoomsOptions = {
   agents: AgentRegistry;
   clock: Clock;
   limits: RequestLimits;
+  /** Where the state has text fields. */
+  texts: TextPaths;
   /** How long a room that nobody uses stays in memory. */
   idleMs: number;
   /** Told of what a person on call should know; never content. */
@@ -101,10 +104,10 @@ export class Rooms implements RoomsPort {
   }
 
   async request(request: Parameters<RoomsPort["request"]>[0]): Promise<Record<string, unknown>> {
-    const { agents, limits } = this.options;
+    const { agents, limits, store } = this.options;
     return this.within(request.key, (room) => {
       if (!room.exists) throw new Rejection("not_found", "There is no such thread.");
-      return answerRequest(room, request.caller, request.frame, { agents, limits });
+      return answerRequest(room, request.caller, request.frame, { agents, limits, store });
     });
   }
 

@@ -1,27 +1,25 @@
 import type { DiffOptions } from "../../shared/json-crdt/diff.ts";
 import { type FineOp, type FinePatch, finePatch } from "../../shared/json-crdt/fine-patch.ts";
-import { movePatch, toPatch } from "../../shared/json-crdt/moves.ts";
+import { moveOps, movePatch, toPatch } from "../../shared/json-crdt/moves.ts";
 import { applyPatch, PatchError } from "../../shared/json-crdt/patch.ts";
 import { valueAt } from "../../shared/json-crdt/place.ts";
-import { parsePointer } from "../../shared/json-crdt/pointer.ts";
+import { PointerError, parsePointer } from "../../shared/json-crdt/pointer.ts";
 import type { TextPaths } from "../../shared/json-crdt/text-paths.ts";
 import type { StateChange } from "../../shared/json-crdt/y-read.ts";
 import type { AGUIEvent, Author, EntryOf, Json, JsonPatch } from "../../shared/protocol/index.ts";
+import type { AgentOptions } from "../agents/agent.ts";
 import { RunFailure } from "../run/failure.ts";
 import type { LogWriter } from "../run/ingest.ts";
-import { type AgentMemory, AgentView, type StateBase } from "./agent-view.ts";
+import { type AgentMemory, AgentView } from "./agent-view.ts";
 import { SharedDocument } from "./document.ts";
 import { Rejection } from "./port.ts";
 import { PrivateParts, withHidden } from "./private-state.ts";
 import { asFine, revertRun, type StateChangeRow, type StateOp, textOp } from "./state-changes.ts";
 import { StateSize } from "./state-size.ts";
+import { encode, refuseLarge } from "./turn.ts";
 
 /** How an agent's states are to be read. */
-export type StateOptions = {
-  /** Pointers to parts that are its own; default: what is known of agent frameworks. */
-  privateState?: readonly string[];
-  stateBase?: StateBase;
-};
+export type StateOptions = Pick<AgentOptions, "privateState" | "stateBase">;
 
 /** A run that writes the state. */
 export type StateRun = { slot: number; agent: string; view: AgentView; parts: PrivateParts };
@@ -43,6 +41,8 @@ export class SharedState {
   private readonly runs = new Map<string, StateRun>();
   private recent: StateChangeRow[] = [];
   private rows: StateChangeRow[] = [];
+  /** Changes that patches of people made, with the client and what they did to indexes where they were made. */
+  private readonly own = new WeakMap<StateChangeRow, { client: string; shapes: readonly FineOp[] }>();
   private readonly remembered = new Set<string>();
   /** Agents with a run that begins: what they are given is stored before they are called. */
   private readonly beginning = new Set<string>();
@@ -74,11 +74,12 @@ export class SharedState {
   /**
    * A run begins, and takes a replica of its own.
    * @param resumes it goes on behind an interrupt
-   * @returns the state it is to be given; `null` when fifteen runs are under way
+   * @returns the state it is to be given
+   * @throws Rejection busy when fifteen runs are under way
    */
-  begin(run: string, agent: string, options: StateOptions, resumes: boolean): { input: Json } | null {
+  begin(run: string, agent: string, options: StateOptions, resumes: boolean): Json {
     const slot = this.document.begin();
-    if (slot === null) return null;
+    if (slot === null) throw new Rejection("busy", "This thread has as many runs under way as it may have.");
     const given = this.logged();
     const memory = this.memories.get(agent) ?? NO_MEMORY;
     const start = { given, memory, resumes, base: options.stateBase ?? "auto" };
@@ -87,7 +88,7 @@ export class SharedState {
     this.remember(at);
     this.beginning.add(agent);
     this.runs.set(run, at);
-    return { input: withHidden(given, memory.hidden) };
+    return withHidden(given, memory.hidden);
   }
 
   /** A run is over: what others did meanwhile reaches its replica. */
@@ -105,9 +106,17 @@ export class SharedState {
    * @param logged the run the event is logged under: a response may hold several
    * @throws RunFailure when the state it makes may not stand
    */
-  event(to: LogWriter, run: string, logged: string, event: AGUIEvent, maxBytes?: number): void {
+  event(
+    to: LogWriter,
+    run: string,
+    logged: string,
+    event: AGUIEvent,
+    maxBytes = Number.POSITIVE_INFINITY,
+  ): void {
     const at = this.runs.get(run);
     if (!at) throw new Error("the run has no replica");
+    // Before anything changes: what was merged cannot be taken back.
+    refuseLarge(encode(event), maxBytes);
     const { snapshot, delta: _, ...rest } = event;
     const isSnapshot = (event.type as string) === "STATE_SNAPSHOT";
     const view = this.document.viewOf(at.slot);
@@ -136,7 +145,7 @@ export class SharedState {
       event: { ...rest, type: "STATE_DELTA", delta: patch } as unknown as AGUIEvent,
       ...(isSnapshot && { was: "STATE_SNAPSHOT" as const }),
     };
-    to.log(entry, maxBytes);
+    to.log(entry);
     const ops = parted ? finePatch(before, change.patch, this.texts, this.diff).ops : fine.ops;
     this.keep(to, { run: logged }, ops, change.texts);
     this.remember(at);
@@ -144,22 +153,30 @@ export class SharedState {
 
   /**
    * A person's patch ([H14]).
-   * @param base seq of the last entry the person's client had applied
+   * @param base seq of the last entry the person's client had applied; its own earlier patches count as applied
+   * @param client which client it is
    * @returns the patch as it was applied
    * @throws Rejection stale when what it names is gone, or the base is too old; bad_message when it does not
    *   apply at all; too_big
    */
-  patch(to: LogWriter, by: Author, patch: JsonPatch, base: number): JsonPatch {
+  patch(to: LogWriter, by: Author, patch: JsonPatch, base: number, client = ""): JsonPatch {
     const state = this.logged();
-    const moved = movePatch(patch, this.since(base, to), state);
+    const moved = this.whole(() => movePatch(patch, this.since(base, client), state), false);
     if (!moved) throw stale();
-    const fine = this.refined(state, moved, base < to.timeline.seq);
+    const fine = this.whole(
+      () => finePatch(state, moved.patch, this.texts, this.diff),
+      base < to.timeline.seq,
+    );
     const unfit = this.size.unfitness(fine.ops);
     if (unfit) throw new Rejection(unfit.isTooBig ? "too_big" : "bad_message", refused(unfit.why));
     const change = this.document.edit(fine.ops, by);
-    const said = fine.ops.some(({ kind }) => kind === "text") ? change.patch : moved;
+    const said = fine.ops.some(({ kind }) => kind === "text") ? change.patch : moved.patch;
+    const { seq } = to.timeline;
     this.logChange(to, { run: null, by, via: "patch" }, said, fine.ops, change.texts);
-    return moved;
+    const [first, ...more] = this.recent.filter((row) => row.seq > seq);
+    if (first) this.own.set(first, { client, shapes: moved.shapes });
+    for (const row of more) this.own.set(row, { client, shapes: [] });
+    return moved.patch;
   }
 
   /**
@@ -244,21 +261,29 @@ export class SharedState {
     this.remembered.add(at.agent);
   }
 
-  private refined(state: Json, patch: JsonPatch, isMoved: boolean): FinePatch {
+  /** @param isMoved the state is another one than the patch was made for: that may be why it does not apply */
+  private whole<T>(work: () => T, isMoved: boolean): T {
     try {
-      return finePatch(state, patch, this.texts, this.diff);
+      return work();
     } catch (error) {
-      if (!(error instanceof PatchError)) throw error;
+      if (!(error instanceof PatchError || error instanceof PointerError)) throw error;
       if (isMoved) throw stale();
       throw new Rejection("bad_message", `The patch does not apply: ${error.message}.`);
     }
   }
 
-  /** The changes behind a seq, as far as they are kept. */
-  private since(base: number, to: LogWriter): FineOp[] {
-    const oldest = this.recent[0]?.seq ?? to.timeline.seq + 1;
+  /** What others have changed behind a seq, as it is where the client's own patches were made before it. */
+  private since(base: number, client: string): FineOp[] {
+    const oldest = this.recent[0]?.seq ?? 0;
     if (this.recent.length >= RECENT && base < oldest - 1) throw stale();
-    return this.recent.filter(({ seq }) => seq > base).flatMap(({ ops }) => ops.map(asFine));
+    const rows = this.recent.filter(({ seq }) => seq > base);
+    const isOwn = (row: StateChangeRow) => client !== "" && this.own.get(row)?.client === client;
+    return rows.flatMap((row, i) => {
+      if (isOwn(row)) return [];
+      const ownLater = rows.slice(i + 1).filter(isOwn);
+      const shapes = ownLater.flatMap((one) => this.own.get(one)?.shapes ?? []);
+      return shapes.reduce(moveOps, row.ops.map(asFine));
+    });
   }
 
   private logChange(

@@ -1,9 +1,9 @@
 import { byteSize } from "../../shared/byte-size.ts";
-import type { Entry, NewEntry } from "../../shared/protocol/index.ts";
+import type { AGUIEvent, Entry, NewEntry } from "../../shared/protocol/index.ts";
 import { type Timeline, takeFold } from "../../shared/timeline/index.ts";
 import { RunFailure } from "../run/failure.ts";
 import type { LogWriter } from "../run/ingest.ts";
-import type { AckRow, Batch, EncodedEntry, InputRow, ThreadChange } from "../store/store.ts";
+import type { AckRow, Batch, EncodedEntry, InputRow, StateWrite, ThreadChange } from "../store/store.ts";
 
 /** Where a room's log stands, as far as it is committed. */
 export type LogPlace = { epoch: string; seq: number; mark: string; generation: number; ownerEpoch: number };
@@ -42,9 +42,7 @@ export class Turn implements LogWriter {
   log(entry: NewEntry, maxBytes = Number.POSITIVE_INFINITY): void {
     const placed = { seq: this.seq + 1, at: this.at, ...entry } as Entry;
     const json = encode(placed);
-    // UTF-16 length first: it is free, and most entries are far below any limit.
-    if (json.length * 3 > maxBytes && Buffer.byteLength(json) > maxBytes)
-      throw new RunFailure("AGENT_TOO_BIG", `The agent sent an event of more than ${byteSize(maxBytes)}.`);
+    refuseLarge(json, maxBytes);
     this.timeline.apply(placed);
     this.seq += 1;
     this.entries.push({ seq: placed.seq, json });
@@ -65,9 +63,13 @@ export class Turn implements LogWriter {
     this.info = { ...this.info, ...change };
   }
 
-  /** @returns the batch to commit, or `null` when nothing is to be stored */
-  batch(place: LogPlace, key: Batch["key"], mark: string): Batch | null {
+  /**
+   * @param state what the turn does to the shared document; `null` when nothing
+   * @returns the batch to commit, or `null` when nothing is to be stored
+   */
+  batch(place: LogPlace, key: Batch["key"], mark: string, state: StateWrite | null): Batch | null {
     const empty =
+      !state &&
       this.entries.length + this.acks.length + this.inputs.size === 0 &&
       !this.info &&
       !this.create &&
@@ -83,15 +85,24 @@ export class Turn implements LogWriter {
       inputs: [...this.inputs.values()],
       ...(this.info && { info: this.info }),
       ...(this.create && { create: this.create }),
+      ...(state && { state }),
       ...(this.foldDue && { fold: { seq: this.seq, ...takeFold(this.timeline) } }),
     };
   }
 }
 
-function encode(entry: Entry): string {
+/** @throws RunFailure AGENT_INVALID when JSON cannot hold it */
+export function encode(value: Entry | AGUIEvent): string {
   try {
-    return JSON.stringify(entry);
+    return JSON.stringify(value);
   } catch (error) {
     throw new RunFailure("AGENT_INVALID", "The agent sent a value that JSON cannot hold.", error);
   }
+}
+
+/** @throws RunFailure AGENT_TOO_BIG when an event, as JSON, is over its limit */
+export function refuseLarge(json: string, maxBytes: number): void {
+  // UTF-16 length first: it is free, and most entries are far below any limit.
+  if (json.length * 3 > maxBytes && Buffer.byteLength(json) > maxBytes)
+    throw new RunFailure("AGENT_TOO_BIG", `The agent sent an event of more than ${byteSize(maxBytes)}.`);
 }

@@ -34,6 +34,8 @@ export type IngestSpec = {
   resumes?: string;
   /** Ids of the messages the agent was given. */
   given: Iterable<string>;
+  /** Logs a STATE_SNAPSHOT or STATE_DELTA of the run with this of our ids. @throws RunFailure */
+  state: (to: LogWriter, run: string, event: AGUIEvent) => void;
   /** Whether a message of that id waits in the queue. */
   isQueued: (messageId: string) => boolean;
   eventBytes: number;
@@ -78,6 +80,9 @@ export class Ingest {
         return this.error(to, event);
       case "MESSAGES_SNAPSHOT":
         return this.snapshot(to, event);
+      case "STATE_SNAPSHOT":
+      case "STATE_DELTA":
+        return this.spec.state(to, this.run, event);
       case "TOOL_CALL_RESULT": {
         // A result under the id of some other message would be lost: it gets an id of its own.
         const known = to.timeline.messages.get(event.messageId as string);

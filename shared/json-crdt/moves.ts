@@ -71,15 +71,18 @@ function toOperation(op: FineOp): JsonPatchOperation | null {
   }
 }
 
+/** A patch moved to another state, and what its operations did to indexes where it was made. */
+export type MovedPatch = { patch: JsonPatch; shapes: FineOp[] };
+
 /**
  * Moves a patch that was made for an older state over what has changed since ([H14]).
  * @param state the state now: tells arrays from objects
  * @param over what has changed, in order
  * @returns the patch for `state`; `null` when something it names is gone
  */
-export function movePatch(patch: JsonPatch, over: readonly FineOp[], state: Json): JsonPatch | null {
-  if (over.length === 0) return patch;
+export function movePatch(patch: JsonPatch, over: readonly FineOp[], state: Json): MovedPatch | null {
   const moved: JsonPatch = [];
+  const shapes: FineOp[] = [];
   let others: FineOp[] = [...over];
   for (const operation of patch) {
     const path = parsePointer(operation.path);
@@ -91,9 +94,16 @@ export function movePatch(patch: JsonPatch, over: readonly FineOp[], state: Json
     moved.push({ ...operation, path: formatPointer(to), ...(from && { from: formatPointer(from) }) });
     // What comes next in the patch was made after this operation: the changes of others, too, as after it.
     const own = shapeOf(operation, path, to, state);
-    others = own ? others.flatMap((op) => movedOp(op, own)) : others;
+    if (!own) continue;
+    shapes.push(own);
+    others = moveOps(others, own);
   }
-  return moved;
+  return { patch: moved, shapes };
+}
+
+/** Changes as they are where another one was made before them; those of what it removed are gone. */
+export function moveOps(ops: readonly FineOp[], over: FineOp): FineOp[] {
+  return ops.flatMap((op) => movedOp(op, over));
 }
 
 type Move = (path: readonly string[], over: FineOp) => string[] | null;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { MessageShape } from "./agui.ts";
+import { JsonPatchShape, MessageShape } from "./agui.ts";
 import { InputStatus } from "./entries.ts";
 import { Meta, Turn } from "./turn.ts";
 
@@ -33,6 +33,14 @@ export const EarlierAck = z.object({
 });
 export type EarlierAck = z.infer<typeof EarlierAck>;
 
+/** [H14] Answer to `patch`: the patch as it was applied, moved over what had changed since its `base`. */
+export const PatchAck = z.object({ seq: z.number().int(), patch: JsonPatchShape, duplicate });
+export type PatchAck = z.infer<typeof PatchAck>;
+
+/** [H9] Answer to `revert`: pointers to what was left, because it is no longer what the run made of it. */
+export const RevertAck = z.object({ seq: z.number().int(), skipped: z.array(z.string()), duplicate });
+export type RevertAck = z.infer<typeof RevertAck>;
+
 /** Answer to the changing frames that have no shape of their own: after entry `seq` the change is in the log. */
 export const ChangeAck = z.object({ seq: z.number().int(), duplicate });
 export type ChangeAck = z.infer<typeof ChangeAck>;
@@ -48,6 +56,8 @@ export const Acks = {
   submit: SubmitAck,
   withdraw: ChangeAck,
   cancel: ChangeAck,
+  patch: PatchAck,
+  revert: RevertAck,
   update: ChangeAck,
   watch: EmptyAck,
   unwatch: EmptyAck,

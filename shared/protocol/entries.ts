@@ -71,7 +71,7 @@ export const MessagesEntry = z.object({
 });
 /**
  * A change of the state that is no event of a run: a patch, by which way it came, and the run it takes back
- * (`reverts`). None are written in this version.
+ * (`reverts`) ([H10]).
  */
 export const StateEntry = z.object({
   ...base,
@@ -83,7 +83,7 @@ export const StateEntry = z.object({
 });
 /**
  * A change of a text in the state: at the pointer `path`, edits [offset, deleted, inserted], both counted in
- * UTF-16 units. None are written in this version.
+ * UTF-16 units ([H8]).
  */
 export const TextEntry = z.object({
   ...base,

@@ -131,7 +131,7 @@ export const Result = z.object({
   content: z.unknown(),
   error: z.string().optional(),
 });
-/** Changes the state as it was at seq `base`. Not in this version ([F6]). */
+/** [H14] Changes the state as it was at seq `base`. */
 export const Patch = z.object({
   type: z.literal("patch"),
   ref,
@@ -140,7 +140,7 @@ export const Patch = z.object({
   base: z.number().int(),
   patch: JsonPatchShape,
 });
-/** Takes back what a run did to the state. Not in this version ([F6]). */
+/** [H9] Takes back what a run did to the state, where others have left it alone. */
 export const Revert = z.object({ type: z.literal("revert"), ref, key, thread, runId: Id });
 /**
  * [W2] Tells the others in the thread what this client is doing: at most 4 KiB, never stored, never answered.
@@ -226,8 +226,6 @@ export const NOT_YET: ReadonlySet<UpFrame["type"]> = new Set([
   "claim",
   "release",
   "result",
-  "patch",
-  "revert",
   "read",
   "auth",
 ] satisfies UpFrame["type"][]);

@@ -7,6 +7,7 @@ import { Rooms } from "../../server/room/rooms.ts";
 import { openStore } from "../../server/store/open.ts";
 import type { EncodedEntry } from "../../server/store/store.ts";
 import { systemClock } from "../../shared/clock.ts";
+import { compileTextPaths } from "../../shared/json-crdt/text-paths.ts";
 import { Bursts } from "./bursts.ts";
 import { monotonicMs } from "./monotonic.ts";
 import type { PartRole } from "./part-role.ts";
@@ -42,6 +43,7 @@ export const ingestLog: PartRole = () => {
         yield { type: EventType.RUN_FINISHED, threadId, runId } as BaseEvent;
       }
       const rooms = new Rooms({
+        texts: compileTextPaths([]),
         store,
         agents: new AgentRegistry({ agent }),
         clock: systemClock,

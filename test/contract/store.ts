@@ -55,7 +55,14 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
 
     test("creates an empty thread, whose mark is that of its creation", async () => {
       expect(await one(creation(key, 0, { mark: "a" }))).toBe("written");
-      expect(await store.load(key)).toMatchObject({ seq: 0, mark: "a", fold: null, inputs: [], doc: null });
+      expect(await store.load(key)).toMatchObject({
+        seq: 0,
+        mark: "a",
+        fold: null,
+        inputs: [],
+        doc: [],
+        agents: [],
+      });
       expect(await store.mark(key, 0)).toBeNull();
     });
 

@@ -8,6 +8,7 @@ import { DEFAULT_LIMITS } from "../../server/gateway/limits.ts";
 import { Rooms } from "../../server/room/rooms.ts";
 import { openMemory } from "../../server/store/memory.ts";
 import type { Store } from "../../server/store/store.ts";
+import { compileTextPaths } from "../../shared/json-crdt/text-paths.ts";
 import { FakeClock, settled } from "./fake-clock.ts";
 import { seeded } from "./scripted-client.ts";
 import { SocketNet, type SocketPair } from "./socket-pair.ts";
@@ -34,6 +35,7 @@ export class PairedServer {
   constructor(agents: Record<string, Agent | AgentOptions>, store: Store = openMemory()) {
     const registry = new AgentRegistry(agents);
     this.rooms = new Rooms({
+      texts: compileTextPaths(["/document"]),
       store,
       agents: registry,
       clock: this.clock,

@@ -6,6 +6,7 @@ import type { Broadcast, Caller, Rejection, RoomRequest } from "../../server/roo
 import { Rooms } from "../../server/room/rooms.ts";
 import { openMemory } from "../../server/store/memory.ts";
 import type { Store, ThreadKey } from "../../server/store/store.ts";
+import { compileTextPaths } from "../../shared/json-crdt/text-paths.ts";
 import type { Entry } from "../../shared/protocol/index.ts";
 import { FakeClock } from "./fake-clock.ts";
 
@@ -50,6 +51,7 @@ export class TestRooms {
       clock,
       idleMs,
       agents: new AgentRegistry(agents),
+      texts: compileTextPaths(["/document"]),
       limits: options.limits ?? { message: 1_000_000, queue: 100 },
       warn: (what, details) => this.warnings.push({ what, details }),
     });

@@ -82,8 +82,8 @@ export class StateWorld {
   delta(run: string, ...delta: JsonPatch): void {
     this.event(run, { type: "STATE_DELTA", delta });
   }
-  patch(patch: JsonPatch, base = this.seq, by = ANA): JsonPatch {
-    return this.shared.patch(this, by, patch, base);
+  patch(patch: JsonPatch, base = this.seq, client = ""): JsonPatch {
+    return this.shared.patch(this, ANA, patch, base, client);
   }
 
   private load(): void {
@@ -183,12 +183,11 @@ export class StateAgent {
     this.runs += 1;
     this.run = `${this.id}-${this.runs}-${this.world.seq}`;
     const begun = this.world.shared.begin(this.run, this.id, {}, resumes);
-    if (!begun) throw new Error("no slot");
     // An agent is called when the turn that starts its run is stored.
     this.world.commit();
     if (this.manners.emitsBeforeMerging && this.mayResume && !resumes) this.say();
     this.isDeaf = resumes && this.manners.ignoresStateOnResume === true;
-    if (!this.isDeaf) this.mine = this.known(through(begun.input));
+    if (!this.isDeaf) this.mine = this.known(through(begun));
   }
 
   /** Whether it knows what lies at a path. */
