@@ -7,7 +7,7 @@ import { createTimer, type Timer } from "./timer.ts";
 
 type Unsent<F> = F extends unknown ? Omit<F, "ref"> : never;
 /** Frames that change something; each carries an id by which the server knows it when it comes again. */
-export type ChangeFrame = Unsent<UpFrameOf<"submit" | "withdraw" | "cancel" | "update">>;
+export type ChangeFrame = Unsent<UpFrameOf<"submit" | "withdraw" | "cancel" | "update" | "patch" | "revert">>;
 
 /** A change on its way. */
 export type OutboxItem = {

@@ -54,14 +54,23 @@ export function createRequests(send: (text: string) => boolean): Requests {
   };
 }
 
-/** A promise of an answer that is only yes or no. A failure that nobody waits for is no failure of the program. */
-export function promised(start: (answered: (answer: Answer) => void) => void): Promise<void> {
-  const promise = new Promise<void>((resolve, reject) => {
-    start((answer) => (answer.ok ? resolve() : reject(answer.error)));
+/**
+ * A promise of an answer. A failure that nobody waits for is no failure of the program.
+ * @param fields gives what it resolves with; default: nothing
+ */
+export function promised<T = void>(
+  start: (answered: (answer: Answer) => void) => void,
+  fields?: (all: Record<string, unknown>) => T,
+): Promise<T> {
+  const promise = new Promise<T>((resolve, reject) => {
+    start((answer) => (answer.ok ? resolve(fields?.(answer.fields) as T) : reject(answer.error)));
   });
   promise.catch(() => {});
   return promise;
 }
+
+/** All fields of an ack, for {@link promised}. */
+export const ackOf = <T>(fields: Record<string, unknown>): T => fields as T;
 
 /** The error that a `reject` frame stands for. */
 export function rejection({ code, message, retry, details }: DownFrameOf<"reject">): CothreadError {

@@ -5,6 +5,7 @@ import { createGate, type Gate } from "./gate.ts";
 import { createHeld, type Held } from "./held.ts";
 import type { ChangeFrame } from "./outbox.ts";
 import { createPendingInputs, type PendingInputs, type PendingOptions } from "./pending-inputs.ts";
+import { createPendingPatches, type PendingPatches } from "./pending-patches.ts";
 import { applyPeople, createPresence, type OwnPresence } from "./people.ts";
 import { promised } from "./requests.ts";
 import { createThread, type Thread } from "./thread.ts";
@@ -46,6 +47,7 @@ export interface ThreadCore {
   readonly held: Held;
   readonly sync: ThreadSync;
   readonly pending: PendingInputs;
+  readonly patches: PendingPatches;
   readonly presence: OwnPresence;
   readonly views: ThreadView;
   readonly emitter: Emitter<ThreadEvents>;
@@ -54,8 +56,8 @@ export interface ThreadCore {
   readonly thread: Thread;
   options: ThreadOptions;
   snapshot(): ThreadSnapshot;
-  /** Puts a change into the outbox. */
-  change(frame: ChangeFrame): Promise<void>;
+  /** Puts a change into the outbox. @param fields what its ack is to be read as; default: nothing */
+  change<T = void>(frame: ChangeFrame, fields?: (all: Record<string, unknown>) => T): Promise<T>;
   /** Something may look different now. */
   changed(): void;
   /** Joins again after it failed. */
@@ -113,14 +115,18 @@ export function createThreadCore(id: string, host: ThreadHost): ThreadCore {
     );
   };
   const pending = createPendingInputs({ put, takeBack: outbox.takeBack, changed: () => changed() });
-  const views = createThreadView(pending, () => sync.timeline);
+  const patches = createPendingPatches({ put, changed: () => changed() });
+  const views = createThreadView(pending, patches, () => sync.timeline);
 
   const status = () => (active ? statusOf(sync.phase, connection().status) : "idle");
   const failure = () => sync.error ?? (active ? connection().error : undefined);
 
   const changed = () => {
     // Until a snapshot has come, the cursor may be one of another log.
-    if (sync.cursor && sync.phase !== "snapshot") pending.settle(sync.cursor.seq, sync.timeline);
+    if (sync.cursor && sync.phase !== "snapshot") {
+      pending.settle(sync.cursor.seq, sync.timeline);
+      patches.settle(sync.cursor.seq);
+    }
     cached = null;
     const now = status();
     const news = now !== told;
@@ -213,6 +219,7 @@ export function createThreadCore(id: string, host: ThreadHost): ThreadCore {
     held,
     sync,
     pending,
+    patches,
     presence,
     views,
     emitter,
@@ -234,7 +241,7 @@ export function createThreadCore(id: string, host: ThreadHost): ThreadCore {
       }
       return cached;
     },
-    change: (frame) => promised((answered) => put(frame, answered)),
+    change: (frame, fields) => promised((answered) => put(frame, answered), fields),
     changed,
     retry() {
       if (status() === "failed" && connection().status === "live") join();

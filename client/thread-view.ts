@@ -1,7 +1,8 @@
-import type { Author, Message } from "../shared/protocol/index.ts";
+import type { Author, Json, Message } from "../shared/protocol/index.ts";
 import type { Timeline } from "../shared/timeline/timeline.ts";
 import { createMemo, sameFields, sameItems } from "./memo.ts";
 import type { PendingInputs } from "./pending-inputs.ts";
+import type { PendingPatches } from "./pending-patches.ts";
 import type { MessageView, ThreadRun, ThreadSnapshot } from "./thread-snapshot.ts";
 
 const NOTHING: readonly never[] = [];
@@ -25,11 +26,16 @@ export interface ThreadView {
 }
 
 /** Makes a {@link ThreadView}. */
-export function createThreadView(pending: PendingInputs, current: () => Timeline | null): ThreadView {
+export function createThreadView(
+  pending: PendingInputs,
+  patches: PendingPatches,
+  current: () => Timeline | null,
+): ThreadView {
   const kept = {
     messages: createMemo(),
     ids: createMemo(),
     turns: createMemo(),
+    state: createMemo(),
     runs: createMemo(),
     inputs: createMemo(),
     interrupts: createMemo(),
@@ -97,7 +103,9 @@ export function createThreadView(pending: PendingInputs, current: () => Timeline
       return {
         turns: kept.turns([timeline, turns?.version], () => turns?.current() ?? NOTHING),
         before: timeline?.before ?? 0,
-        state: timeline ? timeline.state : EMPTY,
+        state: kept.state<Json>([timeline?.state, patches.version], () =>
+          patches.over(timeline ? timeline.state : EMPTY),
+        ),
         runs: kept.runs([timeline, runs?.version], () => runs?.all().map(runOf) ?? []),
         inputs: kept.inputs([timeline, versions?.inputs], () => list(timeline?.inputs)),
         interrupts: kept.interrupts([timeline, versions?.interrupts], () => list(timeline?.interrupts)),

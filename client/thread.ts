@@ -1,9 +1,16 @@
-import type { EarlierAck, SubmitAck, UpFrameOf } from "../shared/protocol/index.ts";
+import type {
+  EarlierAck,
+  JsonPatch,
+  PatchAck,
+  RevertAck,
+  SubmitAck,
+  UpFrameOf,
+} from "../shared/protocol/index.ts";
 import { addEarlier } from "../shared/timeline/snapshot.ts";
 import { CothreadError } from "./cothread-error.ts";
 import { makeId } from "./identity.ts";
 import { type InputContent, inputMessages, markNote } from "./input-messages.ts";
-import { promised } from "./requests.ts";
+import { ackOf, promised } from "./requests.ts";
 import { withSnapshotFields } from "./snapshot-fields.ts";
 import type { ThreadCore, ThreadEvents } from "./thread-core.ts";
 import type { ThreadUpdate } from "./thread-host.ts";
@@ -62,6 +69,18 @@ export interface Thread extends ThreadSnapshot {
    * @param runId default: the run that began last, or the one an input is about to start
    */
   cancel(runId?: string): Promise<void>;
+  /**
+   * Changes the state. It shows at once; the server moves the patch over what others have changed meanwhile.
+   * @param patch RFC 6902, for `state` as it is shown now
+   * @returns the server's ack, with the patch as it was applied. Rejects with a CothreadError: `stale` when what it
+   *   names is gone, `bad_message` when it does not apply, `too_big`
+   */
+  patch(patch: JsonPatch): Promise<PatchAck>;
+  /**
+   * Takes back what a run did to the state, where others have left it alone.
+   * @returns the server's ack; `skipped` holds pointers to what was left
+   */
+  revert(runId: string): Promise<RevertAck>;
   /** Renames or archives the thread, or changes its settings or members. */
   update(change: ThreadUpdate): Promise<void>;
   /**
@@ -150,6 +169,12 @@ export function createThread(core: Omit<ThreadCore, "thread">): Thread {
       const error = new CothreadError("not_running", "Nothing is running here.");
       return promised((answered) => answered({ ok: false, error }));
     },
+    patch(patch: JsonPatch) {
+      const base = sync.timeline?.seq ?? 0;
+      return core.patches.add({ type: "patch", thread: id, key: newId(), base, patch }, now().state);
+    },
+    revert: (runId: string) =>
+      core.change({ type: "revert", thread: id, key: newId(), runId }, ackOf<RevertAck>),
     update: (change: ThreadUpdate) => host.update(id, change),
     earlier(limit = PAGE) {
       if (!paging) {

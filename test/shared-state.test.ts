@@ -271,6 +271,21 @@ test("[H14] patches one client made one on the other mean what it saw, whatever 
   consistent(world);
 });
 
+test("[H14] a patch from before a restart is stale when the state has changed in between, good when it has not", () => {
+  const world = new StateWorld({ a: 1 });
+  const base = world.seq;
+  world.patch([{ op: "replace", path: "/a", value: 2 }]);
+  world.commit();
+  const latest = world.seq;
+  world.restart();
+  for (const old of [base, latest + 1])
+    expect(() => world.patch([{ op: "replace", path: "/a", value: 3 }], old)).toThrow(
+      expect.objectContaining({ code: "stale" }),
+    );
+  world.patch([{ op: "replace", path: "/a", value: 3 }], latest);
+  expect(world.state).toEqual({ a: 3 });
+});
+
 test("[H12] a patch that does not apply changes nothing, and the run goes on", () => {
   const world = new StateWorld({ a: 1 });
   const agent = new StateAgent(world, "planner");

@@ -23,6 +23,7 @@ export {
   useMessageIds,
   useMessages,
   usePeople,
+  useSharedState,
   useThread,
   useThreadValue,
 } from "./use-thread.ts";

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useSyncExternalStore } from "react";
-import type { MessageView, Thread, ThreadOptions, ThreadSnapshot } from "../index.ts";
+import type { Json, MessageView, Thread, ThreadOptions, ThreadSnapshot } from "../index.ts";
 import { emptySnapshot } from "../thread-snapshot.ts";
 import { useClient } from "./provider.ts";
 
@@ -111,6 +111,19 @@ export function useMessage(thread: ThreadLike, messageId: string): MessageView |
     () => source.view(messageId),
     () => undefined,
   );
+}
+
+/**
+ * A part of the shared state. Renders anew only when that part changes: what did not change keeps its identity.
+ * @param select takes the part out of the state
+ * @param equal whether two parts are the same; default: by identity
+ */
+export function useSharedState<T>(
+  thread: ThreadLike,
+  select: (state: Json) => T,
+  equal?: (a: T, b: T) => boolean,
+): T {
+  return useThreadValue(thread, ({ state }) => select(state), equal);
 }
 
 /** Who is here now; one item for each of their clients. */

@@ -40,6 +40,8 @@ export class SharedState {
   private readonly memories: Map<string, AgentMemory>;
   private readonly runs = new Map<string, StateRun>();
   private recent: StateChangeRow[] = [];
+  /** Seq from which on all changes are in `recent`. */
+  private knownFrom: number;
   private rows: StateChangeRow[] = [];
   /** Changes that patches of people made, with the client and what they did to indexes where they were made. */
   private readonly own = new WeakMap<StateChangeRow, { client: string; shapes: readonly FineOp[] }>();
@@ -53,6 +55,7 @@ export class SharedState {
    * @param state what the log says the state is
    * @param stored the document as one update; made of the state when there is none
    * @param memories what is known of agents from earlier runs, by id
+   * @param seq where the log stands; of what lies before, nothing is known here
    */
   constructor(
     texts: TextPaths,
@@ -60,8 +63,10 @@ export class SharedState {
     stored: Uint8Array | null,
     state: () => Json,
     memories: Iterable<readonly [string, AgentMemory]> = [],
+    seq = 0,
     diff?: DiffOptions,
   ) {
+    this.knownFrom = seq;
     this.texts = texts;
     this.logged = state;
     this.size = new StateSize(state);
@@ -161,6 +166,7 @@ export class SharedState {
    */
   patch(to: LogWriter, by: Author, patch: JsonPatch, base: number, client = ""): JsonPatch {
     const state = this.logged();
+    if (base > to.timeline.seq) throw stale();
     const moved = this.whole(() => movePatch(patch, this.since(base, client), state), false);
     if (!moved) throw stale();
     const fine = this.whole(
@@ -274,8 +280,7 @@ export class SharedState {
 
   /** What others have changed behind a seq, as it is where the client's own patches were made before it. */
   private since(base: number, client: string): FineOp[] {
-    const oldest = this.recent[0]?.seq ?? 0;
-    if (this.recent.length >= RECENT && base < oldest - 1) throw stale();
+    if (base < this.knownFrom) throw stale();
     const rows = this.recent.filter(({ seq }) => seq > base);
     const isOwn = (row: StateChangeRow) => client !== "" && this.own.get(row)?.client === client;
     return rows.flatMap((row, i) => {
@@ -321,7 +326,9 @@ export class SharedState {
   private row(row: StateChangeRow): void {
     this.rows.push(row);
     this.recent.push(row);
-    if (this.recent.length > RECENT * 2) this.recent = this.recent.slice(-RECENT);
+    if (this.recent.length <= RECENT * 2) return;
+    this.knownFrom = this.recent.at(-1 - RECENT)?.seq ?? 0;
+    this.recent = this.recent.slice(-RECENT);
   }
 }
 

@@ -24,7 +24,7 @@ export class StoredState {
     const { doc = [], agents = [], generation = 0 } = loaded ?? {};
     const memories = agents.map(({ agent, json }) => [agent, JSON.parse(json) as AgentMemory] as const);
     const stored = doc.length > 0 ? Y.mergeUpdates(doc) : null;
-    this.shared = new SharedState(texts, generation, stored, state, memories);
+    this.shared = new SharedState(texts, generation, stored, state, memories, loaded?.seq ?? 0);
     this.whole = doc[0]?.byteLength ?? 0;
     this.behind = doc.slice(1).reduce((sum, update) => sum + update.byteLength, 0);
   }

@@ -95,7 +95,14 @@ export class StateWorld {
 
   private make(updates: Uint8Array[]): SharedState {
     const stored = updates.length > 0 ? Y.mergeUpdates(updates) : null;
-    return new SharedState(TEXTS, 0, stored, () => this.timeline.state, through([...this.stored.memories]));
+    return new SharedState(
+      TEXTS,
+      0,
+      stored,
+      () => this.timeline.state,
+      through([...this.stored.memories]),
+      this.seq,
+    );
   }
 }
 
