@@ -271,6 +271,17 @@ test("[H14] patches one client made one on the other mean what it saw, whatever 
   consistent(world);
 });
 
+test("[H8] a person who saves a text that others have typed into since loses nobody's words", () => {
+  const world = new StateWorld({ document: "One.\n\nTwo.\n" });
+  const base = world.seq;
+  const bo = new YPeer(world, 5002);
+  bo.text(["document"], (field) => field.insert(3, " and a half"));
+  bo.push();
+  world.patch([{ op: "replace", path: "/document", value: "One.\n\nTwo, at last.\n" }], base, "ana");
+  expect(world.state).toEqual({ document: "One and a half.\n\nTwo, at last.\n" });
+  consistent(world);
+});
+
 test("[H14] a patch from before a restart is stale when the state has changed in between, good when it has not", () => {
   const world = new StateWorld({ a: 1 });
   const base = world.seq;

@@ -1,6 +1,6 @@
 import type { DiffOptions } from "../../shared/json-crdt/diff.ts";
 import { type FineOp, type FinePatch, finePatch } from "../../shared/json-crdt/fine-patch.ts";
-import { moveOps, movePatch, toPatch } from "../../shared/json-crdt/moves.ts";
+import { movePatch, toPatch } from "../../shared/json-crdt/moves.ts";
 import { applyPatch, PatchError } from "../../shared/json-crdt/patch.ts";
 import { valueAt } from "../../shared/json-crdt/place.ts";
 import { PointerError, parsePointer } from "../../shared/json-crdt/pointer.ts";
@@ -14,7 +14,8 @@ import { type AgentMemory, AgentView } from "./agent-view.ts";
 import { SharedDocument } from "./document.ts";
 import { Rejection } from "./port.ts";
 import { PrivateParts, withHidden } from "./private-state.ts";
-import { asFine, revertRun, type StateChangeRow, type StateOp, textOp } from "./state-changes.ts";
+import { RecentChanges, stale } from "./recent-changes.ts";
+import { revertRun, type StateChangeRow, type StateOp, textOp } from "./state-changes.ts";
 import { StateSize } from "./state-size.ts";
 import { encode, refuseLarge } from "./turn.ts";
 
@@ -23,9 +24,6 @@ export type StateOptions = Pick<AgentOptions, "privateState" | "stateBase">;
 
 /** A run that writes the state. */
 export type StateRun = { slot: number; agent: string; view: AgentView; parts: PrivateParts };
-
-/** Changes kept in memory: how far behind a patch of a person may have been made. */
-const RECENT = 1_000;
 
 const NO_MEMORY: AgentMemory = { keys: [], hidden: {} };
 
@@ -39,12 +37,8 @@ export class SharedState {
   private readonly diff: DiffOptions | undefined;
   private readonly memories: Map<string, AgentMemory>;
   private readonly runs = new Map<string, StateRun>();
-  private recent: StateChangeRow[] = [];
-  /** Seq from which on all changes are in `recent`. */
-  private knownFrom: number;
+  private readonly recent: RecentChanges;
   private rows: StateChangeRow[] = [];
-  /** Changes that patches of people made, with the client and what they did to indexes where they were made. */
-  private readonly own = new WeakMap<StateChangeRow, { client: string; shapes: readonly FineOp[] }>();
   private readonly remembered = new Set<string>();
   /** Agents with a run that begins: what they are given is stored before they are called. */
   private readonly beginning = new Set<string>();
@@ -66,7 +60,7 @@ export class SharedState {
     seq = 0,
     diff?: DiffOptions,
   ) {
-    this.knownFrom = seq;
+    this.recent = new RecentChanges(seq);
     this.texts = texts;
     this.logged = state;
     this.size = new StateSize(state);
@@ -167,22 +161,20 @@ export class SharedState {
   patch(to: LogWriter, by: Author, patch: JsonPatch, base: number, client = ""): JsonPatch {
     const state = this.logged();
     if (base > to.timeline.seq) throw stale();
-    const moved = this.whole(() => movePatch(patch, this.since(base, client), state), false);
+    const moved = this.whole(() => movePatch(patch, this.recent.behind(base, client), state), false);
     if (!moved) throw stale();
-    const fine = this.whole(
-      () => finePatch(state, moved.patch, this.texts, this.diff),
-      base < to.timeline.seq,
+    const patched = moved.patch.map((operation) =>
+      this.recent.rewritten(operation, state, this.texts, base, client),
     );
+    const fine = this.whole(() => finePatch(state, patched, this.texts, this.diff), base < to.timeline.seq);
     const unfit = this.size.unfitness(fine.ops);
     if (unfit) throw new Rejection(unfit.isTooBig ? "too_big" : "bad_message", refused(unfit.why));
     const change = this.document.edit(fine.ops, by);
-    const said = fine.ops.some(({ kind }) => kind === "text") ? change.patch : moved.patch;
+    const said = fine.ops.some(({ kind }) => kind === "text") ? change.patch : patched;
     const { seq } = to.timeline;
     this.logChange(to, { run: null, by, via: "patch" }, said, fine.ops, change.texts);
-    const [first, ...more] = this.recent.filter((row) => row.seq > seq);
-    if (first) this.own.set(first, { client, shapes: moved.shapes });
-    for (const row of more) this.own.set(row, { client, shapes: [] });
-    return moved.patch;
+    this.recent.isBy(client, seq, moved.shapes);
+    return patched;
   }
 
   /**
@@ -205,7 +197,7 @@ export class SharedState {
    */
   revert(to: LogWriter, by: Author, run: string, rows: readonly StateChangeRow[]): string[] {
     const last = rows.at(-1)?.seq ?? 0;
-    const all = [...rows, ...this.recent.filter(({ seq }) => seq > last)];
+    const all = [...rows, ...this.recent.after(last)];
     const { ops, skipped } = revertRun(all, run, this.logged());
     const change = this.document.edit(ops, by);
     const source = { run: null, by, via: "revert" as const, reverts: run };
@@ -278,19 +270,6 @@ export class SharedState {
     }
   }
 
-  /** What others have changed behind a seq, as it is where the client's own patches were made before it. */
-  private since(base: number, client: string): FineOp[] {
-    if (base < this.knownFrom) throw stale();
-    const rows = this.recent.filter(({ seq }) => seq > base);
-    const isOwn = (row: StateChangeRow) => client !== "" && this.own.get(row)?.client === client;
-    return rows.flatMap((row, i) => {
-      if (isOwn(row)) return [];
-      const ownLater = rows.slice(i + 1).filter(isOwn);
-      const shapes = ownLater.flatMap((one) => this.own.get(one)?.shapes ?? []);
-      return shapes.reduce(moveOps, row.ops.map(asFine));
-    });
-  }
-
   private logChange(
     to: LogWriter,
     source: Pick<EntryOf<"state">, "run" | "via" | "reverts"> & { by: Author },
@@ -325,21 +304,11 @@ export class SharedState {
 
   private row(row: StateChangeRow): void {
     this.rows.push(row);
-    this.recent.push(row);
-    if (this.recent.length <= RECENT * 2) return;
-    this.knownFrom = this.recent.at(-1 - RECENT)?.seq ?? 0;
-    this.recent = this.recent.slice(-RECENT);
+    this.recent.add(row);
   }
 }
 
 const NO_TEXTS: TextPaths = { matches: () => false, mayLie: () => false };
-
-function stale(): Rejection {
-  return new Rejection(
-    "stale",
-    "What this changes has been removed meanwhile. Look at the state and try again.",
-  );
-}
 
 function refused(why: string): string {
   return `The state stays as it was. ${why}`;

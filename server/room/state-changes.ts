@@ -3,6 +3,7 @@ import { moveGap, moveValue } from "../../shared/json-crdt/moves.ts";
 import { jsonEqual } from "../../shared/json-crdt/patch.ts";
 import { updateAt, valueAt } from "../../shared/json-crdt/place.ts";
 import { formatPointer } from "../../shared/json-crdt/pointer.ts";
+import { diffText } from "../../shared/json-crdt/text-diff.ts";
 import {
   applyTextEdits,
   invertTextEdits,
@@ -69,6 +70,32 @@ export function revertRun(rows: readonly StateChangeRow[], run: string, state: J
     }
   }
   return { ops: undone, skipped: [...skipped] };
+}
+
+/**
+ * What a text that was rewritten as a whole is to be now that others have edited it meanwhile ([H8]): the edits it
+ * meant, made in the text as it is.
+ * @param rewritten made of the text before `rows`
+ * @param rows what has changed since
+ * @returns `rewritten` itself when nobody has edited that text
+ */
+export function rewriteOver(
+  rewritten: string,
+  path: readonly string[],
+  text: string,
+  rows: readonly StateChangeRow[],
+): string {
+  const later: StateOp[] = rows.flatMap(({ ops }) => ops);
+  const edits = later.filter((op, i): op is StateOp & { kind: "text" } => {
+    if (op.kind !== "text") return false;
+    let at: string[] | null = op.path;
+    for (const next of later.slice(i + 1)) at = at && moveValue(at, asFine(next));
+    return at !== null && samePath(at, path);
+  });
+  if (edits.length === 0) return rewritten;
+  const before = edits.reduceRight((now, { back }) => applyTextEdits(now, back), text);
+  const over = edits.flatMap((op) => op.edits);
+  return applyTextEdits(text, moveTextEdits(diffText(before, rewritten), over));
 }
 
 /** Whether a change can move other places, or a text that other edits are of. */
