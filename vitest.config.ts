@@ -13,6 +13,7 @@ export default defineConfig({
           include: ["test/*.test.{ts,tsx}", "test/fuzz/*.test.ts"],
           testTimeout: 20_000,
           globalSetup: ["./test/kit/build.ts"],
+          setupFiles: ["./test/kit/fixed-seed.ts"],
           env: { SUPPRESS_TRANSFORMATION_WARNINGS: "true" },
         },
       },
