@@ -1,4 +1,4 @@
-import type { EarlierAck, SubmitAck, UpFrameOf } from "../shared/protocol/index.ts";
+import type { EarlierAck, JsonPatch, SubmitAck, UpFrameOf } from "../shared/protocol/index.ts";
 import { addEarlier } from "../shared/timeline/snapshot.ts";
 import { CothreadError } from "./cothread-error.ts";
 import { makeId } from "./identity.ts";
@@ -62,6 +62,16 @@ export interface Thread extends ThreadSnapshot {
    * @param runId default: the run that began last, or the one an input is about to start
    */
   cancel(runId?: string): Promise<void>;
+  /**
+   * Changes the state that people and agents share.
+   * @returns the patch as it was applied. Rejects with a CothreadError: `stale`, `bad_message`, `too_big`
+   */
+  patch(patch: JsonPatch): Promise<{ seq: number; patch: JsonPatch }>;
+  /**
+   * Takes back what a run changed in the state, where others have left it alone.
+   * @returns pointers of what was left
+   */
+  revert(runId: string): Promise<{ seq: number; skipped: string[] }>;
   /** Renames or archives the thread, or changes its settings or members. */
   update(change: ThreadUpdate): Promise<void>;
   /**
@@ -101,6 +111,13 @@ export function createThread(core: Omit<ThreadCore, "thread">): Thread {
     const frame = { type: "submit" as const, thread: id, inputId, messages, ...rest, ...start };
     return pending.submit(frame, messages, host.me(), host.clock.now());
   };
+
+  const ask = <T>(frame: object): Promise<T> =>
+    new Promise((resolve, reject) => {
+      host.requests.ask(JSON.stringify({ ...frame, thread: id, key: newId() }), (answer) =>
+        answer.ok ? resolve(answer.fields as T) : reject(answer.error),
+      );
+    });
 
   const page = (limit: number, tries: number): Promise<number> => {
     const { timeline } = sync;
@@ -150,6 +167,9 @@ export function createThread(core: Omit<ThreadCore, "thread">): Thread {
       const error = new CothreadError("not_running", "Nothing is running here.");
       return promised((answered) => answered({ ok: false, error }));
     },
+    patch: (patch: JsonPatch) =>
+      ask<{ seq: number; patch: JsonPatch }>({ type: "patch", base: now().cursor?.seq ?? 0, patch }),
+    revert: (runId: string) => ask<{ seq: number; skipped: string[] }>({ type: "revert", runId }),
     update: (change: ThreadUpdate) => host.update(id, change),
     earlier(limit = PAGE) {
       if (!paging) {
