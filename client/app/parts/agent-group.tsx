@@ -130,8 +130,8 @@ const Foot = memo(function Foot(props: { group: Group; run: Run; end: TurnEnd; l
   return (
     <div className="foot">
       <RunRemark run={run} end={end} />
-      {copy}
       <UndoRun runId={run.id} />
+      {copy}
     </div>
   );
 });
