@@ -240,7 +240,7 @@ test("what is typed is saved in a pause; until then nobody else's text takes its
 
 test("a text that could not be saved stays, with the reason", async () => {
   vi.useFakeTimers();
-  const { thread, answers } = fakeThread({ document: "one" });
+  const { thread, answers, become } = fakeThread({ document: "one" });
   answers(() => Promise.reject(new CothreadError("too_big", "x")));
   await show(thread);
   await press("Edit");
@@ -248,6 +248,15 @@ test("a text that could not be saved stays, with the reason", async () => {
   await act(async () => vi.advanceTimersByTimeAsync(SAVE_MS));
   expect(host.querySelector("textarea")?.value).toBe("long");
   expect(texts("[role=alert]")[0]).toContain("does not take that much");
+  // It outlives the field and the panel.
+  await press("Done");
+  expect(host.querySelector(".markdown")?.textContent).toBe("long");
+  await act(async () => root.render(null));
+  await show(thread);
+  answers(() => Promise.resolve({}));
+  await press("Edit");
+  await become({ document: "long" });
+  expect(texts("[role=alert]")).toEqual([]);
 });
 
 test("two texts made of one are put together, and nothing that was written is lost", () => {

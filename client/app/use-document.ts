@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useReducer, useRef } from "react";
+import { useCallback, useEffect, useReducer } from "react";
 import type { Json, Thread } from "../react/index.ts";
 import { refusedChange } from "./refused-change.ts";
 import { at, changeState, useSharedState } from "./shared-state.ts";
@@ -9,6 +9,29 @@ export const SAVE_MS = 600;
 
 /** What somebody has typed and the server does not have yet, and the text it was typed into. */
 type Typed = { text: string; base: string };
+
+/** What this window has of its own of a document. It outlives the field, so that nothing typed is lost with that. */
+type Own = {
+  typed: Typed | null;
+  trouble: string | null;
+  saving: boolean;
+  timer: ReturnType<typeof setTimeout> | undefined;
+  watchers: Set<() => void>;
+};
+
+const owns = new WeakMap<Thread, Own>();
+
+function ownOf(thread: Thread): Own {
+  const known = owns.get(thread);
+  if (known) return known;
+  const own: Own = { typed: null, trouble: null, saving: false, timer: undefined, watchers: new Set() };
+  owns.set(thread, own);
+  return own;
+}
+
+function tell({ watchers }: Own): void {
+  for (const watcher of watchers) watcher();
+}
 
 /** The document of a state; `undefined` when there is none. */
 export function documentOf(state: Json): string | undefined {
@@ -23,12 +46,11 @@ export function documentOf(state: Json): string | undefined {
 export function useDocument(thread: Thread) {
   const document = useSharedState(thread, documentOf);
   const [, render] = useReducer((n: number) => n + 1, 0);
-  const own = useRef({
-    typed: null as Typed | null,
-    trouble: null as string | null,
-    saving: false,
-    timer: undefined as ReturnType<typeof setTimeout> | undefined,
-  }).current;
+  const own = ownOf(thread);
+  useEffect(() => {
+    own.watchers.add(render);
+    return () => void own.watchers.delete(render);
+  }, [own]);
 
   const save = useCallback(async () => {
     clearTimeout(own.timer);
@@ -38,7 +60,7 @@ export function useDocument(thread: Thread) {
     const value = mergeTexts(typed.base, typed.text, now);
     own.saving = true;
     own.trouble = null;
-    render();
+    tell(own);
     try {
       if (value !== now) await changeState(thread, [{ op: "replace", path: "/document", value }]);
       // What was typed while it was saved counts from what was saved.
@@ -49,7 +71,7 @@ export function useDocument(thread: Thread) {
       own.trouble = refusedChange(error);
     }
     own.saving = false;
-    render();
+    tell(own);
   }, [thread, own]);
 
   // What is typed is not lost when the field goes.
@@ -64,7 +86,7 @@ export function useDocument(thread: Thread) {
       own.typed = { text, base: own.typed?.base ?? document ?? "" };
       clearTimeout(own.timer);
       own.timer = setTimeout(save, SAVE_MS);
-      render();
+      tell(own);
     },
   };
 }

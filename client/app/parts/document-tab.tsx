@@ -1,8 +1,7 @@
 import { useLayoutEffect, useRef, useState } from "react";
-import { useSharedState } from "../shared-state.ts";
 import { movedCaret } from "../text-merge.ts";
 import { useThreadContext } from "../thread-context.ts";
-import { documentOf, useDocument } from "../use-document.ts";
+import { useDocument } from "../use-document.ts";
 import { useChangeOfDocument } from "../use-state-changes.ts";
 import { words } from "../words.ts";
 import { ChangedBy } from "./changed-by.tsx";
@@ -10,33 +9,36 @@ import { Markdown } from "./markdown.tsx";
 
 /** The document in the state: read as Markdown, written as text. */
 export function DocumentTab() {
-  const { changes } = useThreadContext();
+  const { thread, changes } = useThreadContext();
+  const document = useDocument(thread);
   const changed = useChangeOfDocument(changes);
   const [editing, setEditing] = useState(false);
+  const toggle = () => {
+    void document.save();
+    setEditing(!editing);
+  };
   return (
     <section className="document">
       <header className="document-head">
         <ChangedBy changed={changed} />
         <span className="space" />
-        <button type="button" className="quiet" onClick={() => setEditing(!editing)}>
+        <button type="button" className="quiet" onClick={toggle}>
           {editing ? words.state.done : words.state.edit}
         </button>
       </header>
-      {editing ? <Field onDone={() => setEditing(false)} /> : <Reading />}
+      {editing ? <Field document={document} onDone={toggle} /> : <Reading text={document.text} />}
+      {document.trouble && <p role="alert">{document.trouble}</p>}
     </section>
   );
 }
 
-function Reading() {
-  const { thread } = useThreadContext();
-  const text = useSharedState(thread, documentOf) ?? "";
+function Reading({ text }: { text: string }) {
   if (text.trim() === "") return <p className="marginal">{words.state.emptyDocument}</p>;
   return <Markdown text={text} />;
 }
 
-function Field({ onDone }: { onDone: () => void }) {
-  const { thread } = useThreadContext();
-  const { text, unsaved, trouble, save, type } = useDocument(thread);
+function Field({ document, onDone }: { document: ReturnType<typeof useDocument>; onDone: () => void }) {
+  const { text, unsaved, trouble, save, type } = document;
   const field = useRef<HTMLTextAreaElement>(null);
   const shown = useRef(text);
   const caret = useRef<[number, number]>([0, 0]);
@@ -78,7 +80,6 @@ function Field({ onDone }: { onDone: () => void }) {
       <p className="marginal" aria-live="polite">
         {trouble ? "" : unsaved ? words.state.saving : words.state.saved}
       </p>
-      {trouble && <p role="alert">{trouble}</p>}
     </>
   );
 }
