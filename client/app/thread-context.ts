@@ -1,6 +1,7 @@
 import { createContext, use } from "react";
 import type { AgentInfo, Author, Thread } from "../react/index.ts";
 import { AGENT_COLOURS, createPalette, PEOPLE_COLOURS, preferredPlace } from "./colours.ts";
+import type { StateChanges } from "./state-changes.ts";
 
 /** Colours of everybody this window has seen. */
 export const peopleColours = createPalette(PEOPLE_COLOURS);
@@ -14,6 +15,8 @@ export type ThreadContext = {
   readonly agents: readonly AgentInfo[];
   /** Whether what is sent goes out at once. */
   readonly live: boolean;
+  /** Who changed what in the state, as far as this window knows. */
+  readonly changes: StateChanges;
   /** Sends a text again to the agent that failed on it. */
   readonly again: (run: { id: string; agent: string }) => void;
 };

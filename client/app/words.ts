@@ -178,6 +178,37 @@ export const words = {
     } as Readonly<Record<string, (agent: string) => string>>,
   },
 
+  state: {
+    panel: "What is shared here",
+    show: "Show plan and data",
+    hide: "Hide plan and data",
+    tabs: { plan: "Plan", document: "Document", data: "Data" },
+    progress: (done: number, total: number) => `${done} of ${total} done`,
+    active: "under way",
+    by: (name: string, isNow: boolean) => (isNow ? `${name}, just now` : name),
+    edit: "Edit",
+    done: "Done",
+    field: "Text of the document",
+    saving: "saving",
+    saved: "saved",
+    emptyDocument: "Nothing is written here yet.",
+    stale: "Somebody has removed this meanwhile. Look at what is there now, and try again.",
+    tooBig: "The server does not take that much. Make it shorter, and try again.",
+    notSaved: (reason: string) => `This was not saved. ${reason}`,
+    items: (count: number) => (count === 1 ? "1 item" : `${count} items`),
+    fields: (count: number) => (count === 1 ? "1 field" : `${count} fields`),
+    whole: "show all",
+    more: (count: number) => `Show ${count} more`,
+    undo: "Undo what this run changed",
+    undoing: "Undoing",
+    undone: (name: string) => `${name} has undone what this run changed.`,
+    left: (count: number) =>
+      count === 1
+        ? "1 thing was left because others have changed it since."
+        : `${count} things were left because others have changed them since.`,
+    runMenu: "More about this run",
+  },
+
   queue: {
     waiting: (count: number) => `${count} waiting`,
     quote: (text: string) => `“${text}”`,

@@ -11,6 +11,7 @@ import { AgentAvatar } from "./avatar.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import { RunRemark, RunTrouble, toneOf } from "./run-end.tsx";
 import { RunLine } from "./run-line.tsx";
+import { UndoRun, useUndo } from "./undo-run.tsx";
 
 type Run = NonNullable<Group["run"]>;
 
@@ -64,6 +65,9 @@ export function SilentEnd({ run, by, end, latest }: Omit<Silent, "after"> & { la
       <RunTrouble run={run} end={end} latest={latest} />
       <RunRemark run={run} end={end} />
       {end.outcome === "success" && <span className="marginal">{words.end.silent}</span>}
+      <div className="foot">
+        <UndoRun runId={run.id} />
+      </div>
     </AgentTurn>
   );
 }
@@ -113,17 +117,20 @@ const Foot = memo(function Foot(props: { group: Group; run: Run; end: TurnEnd; l
     [group, thread],
   );
   const tone = toneOf(end);
+  const undo = useUndo(run.id);
   const copy = text() !== "" && <CopyButton text={text} />;
   if (tone === "bad")
     return (
       <RunTrouble run={run} end={end} latest={latest}>
         {copy}
+        <UndoRun runId={run.id} />
       </RunTrouble>
     );
-  if (!copy && tone === undefined) return null;
+  if (!copy && tone === undefined && undo === "no") return null;
   return (
     <div className="foot">
       <RunRemark run={run} end={end} />
+      <UndoRun runId={run.id} />
       {copy}
     </div>
   );

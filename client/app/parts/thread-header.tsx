@@ -10,8 +10,14 @@ import { Members } from "./members.tsx";
 import { TitleField } from "./title-field.tsx";
 
 /** The line above a conversation: its title, how the connection is, who is here. */
-export function ThreadHeader(props: { thread: Thread; agents: readonly AgentInfo[]; onMenu: () => void }) {
-  const { thread, agents, onMenu } = props;
+export function ThreadHeader(props: {
+  thread: Thread;
+  agents: readonly AgentInfo[];
+  onMenu: () => void;
+  /** What is beside the conversation, where there is something to show. */
+  panel: { open: boolean; setOpen: (open: boolean) => void } | undefined;
+}) {
+  const { thread, agents, onMenu, panel } = props;
   const client = useClient();
   const connection = useSeenConnection();
   const status = useThreadValue(thread, ({ status }) => status);
@@ -34,6 +40,18 @@ export function ThreadHeader(props: { thread: Thread; agents: readonly AgentInfo
         agents={agents}
         live={status === "live" && connection.status === "live"}
       />
+      {panel && (
+        <button
+          type="button"
+          className="quiet square panel-button"
+          aria-label={panel.open ? words.state.hide : words.state.show}
+          title={panel.open ? words.state.hide : words.state.show}
+          aria-expanded={panel.open}
+          onClick={() => panel.setOpen(!panel.open)}
+        >
+          <Icon name="side" />
+        </button>
+      )}
     </header>
   );
 }

@@ -4,8 +4,10 @@ import { contentText } from "../content.ts";
 import { plainTitle } from "../excerpt.ts";
 import { isNote } from "../notes.ts";
 import { everyone } from "../people.ts";
+import { createStateChanges } from "../state-changes.ts";
 import { keep, kept } from "../storage.ts";
 import { peopleColours, ThreadContext } from "../thread-context.ts";
+import { usePanel } from "../use-panel.ts";
 import { useSeenConnection } from "../use-seen-connection.ts";
 import { words } from "../words.ts";
 import { Away, Waiting } from "./away.tsx";
@@ -14,6 +16,7 @@ import { Flow } from "./flow.tsx";
 import { Notice } from "./notice.tsx";
 import { Queue } from "./queue.tsx";
 import { Start } from "./start.tsx";
+import { StatePanel, useTabs } from "./state-panel.tsx";
 import { PlainHeader, ThreadHeader } from "./thread-header.tsx";
 
 type Props = {
@@ -42,6 +45,11 @@ export function ThreadPage({ id, made, join, focus, onMenu, onNewest, onSomeoneE
   const me = user?.id ?? "";
   const live = connection === "live" && status === "live";
 
+  const changes = useMemo(() => createStateChanges(thread), [thread]);
+  useEffect(() => changes.follow(), [changes]);
+  const tabs = useTabs(thread);
+  const panel = usePanel(tabs);
+
   useEffect(() => {
     document.title = `${plainTitle(title) || words.untitled} · ${words.app}`;
   }, [title]);
@@ -52,6 +60,7 @@ export function ThreadPage({ id, made, join, focus, onMenu, onNewest, onSomeoneE
       me,
       agents,
       live,
+      changes,
       again(run: { id: string; agent: string }) {
         const text = questionOf(thread, run.id);
         if (text === undefined) return;
@@ -60,7 +69,7 @@ export function ThreadPage({ id, made, join, focus, onMenu, onNewest, onSomeoneE
         setSent((n) => n + 1);
       },
     }),
-    [thread, me, agents, live],
+    [thread, me, agents, live, changes],
   );
   const ask = (text: string) => {
     void thread.send(text).catch(() => {});
@@ -73,7 +82,12 @@ export function ThreadPage({ id, made, join, focus, onMenu, onNewest, onSomeoneE
   return (
     <ThreadContext value={context}>
       <main className="thread">
-        <ThreadHeader thread={thread} agents={agents} onMenu={onMenu} />
+        <ThreadHeader
+          thread={thread}
+          agents={agents}
+          onMenu={onMenu}
+          panel={tabs.length > 0 ? panel : undefined}
+        />
         {known && <Away />}
         {archived && (
           <Notice
@@ -87,21 +101,26 @@ export function ThreadPage({ id, made, join, focus, onMenu, onNewest, onSomeoneE
           />
         )}
         <Twice thread={thread} me={me} onSomeoneElse={onSomeoneElse} />
-        <Flow
-          thread={thread}
-          sent={sent}
-          empty={known ? <Start thread={thread} join={join} onAsk={ask} /> : <Waiting />}
-        />
-        <div className="desk">
-          <Queue thread={thread} />
-          <Composer
-            thread={thread}
-            agents={agents}
-            me={me}
-            live={live}
-            focus={focus}
-            onSent={() => setSent((n) => n + 1)}
-          />
+        <div className="beside">
+          <div className="talk">
+            <Flow
+              thread={thread}
+              sent={sent}
+              empty={known ? <Start thread={thread} join={join} onAsk={ask} /> : <Waiting />}
+            />
+            <div className="desk">
+              <Queue thread={thread} />
+              <Composer
+                thread={thread}
+                agents={agents}
+                me={me}
+                live={live}
+                focus={focus}
+                onSent={() => setSent((n) => n + 1)}
+              />
+            </div>
+          </div>
+          {panel.open && <StatePanel tabs={tabs} panel={panel} />}
         </div>
       </main>
     </ThreadContext>

@@ -1,0 +1,85 @@
+import { useLayoutEffect, useRef, useState } from "react";
+import { movedCaret } from "../text-merge.ts";
+import { useThreadContext } from "../thread-context.ts";
+import { useDocument } from "../use-document.ts";
+import { useChangeOfDocument } from "../use-state-changes.ts";
+import { words } from "../words.ts";
+import { ChangedBy } from "./changed-by.tsx";
+import { Markdown } from "./markdown.tsx";
+
+/** The document in the state: read as Markdown, written as text. */
+export function DocumentTab() {
+  const { thread, changes } = useThreadContext();
+  const document = useDocument(thread);
+  const changed = useChangeOfDocument(changes);
+  const [editing, setEditing] = useState(false);
+  const toggle = () => {
+    void document.save();
+    setEditing(!editing);
+  };
+  return (
+    <section className="document">
+      <header className="document-head">
+        <ChangedBy changed={changed} />
+        <span className="space" />
+        <button type="button" className="quiet" onClick={toggle}>
+          {editing ? words.state.done : words.state.edit}
+        </button>
+      </header>
+      {editing ? <Field document={document} onDone={toggle} /> : <Reading text={document.text} />}
+      {document.trouble && <p role="alert">{document.trouble}</p>}
+    </section>
+  );
+}
+
+function Reading({ text }: { text: string }) {
+  if (text.trim() === "") return <p className="marginal">{words.state.emptyDocument}</p>;
+  return <Markdown text={text} />;
+}
+
+function Field({ document, onDone }: { document: ReturnType<typeof useDocument>; onDone: () => void }) {
+  const { text, unsaved, trouble, save, type } = document;
+  const field = useRef<HTMLTextAreaElement>(null);
+  const shown = useRef(text);
+  const caret = useRef<[number, number]>([0, 0]);
+  const remember = () => {
+    const { selectionStart, selectionEnd } = field.current as HTMLTextAreaElement;
+    caret.current = [selectionStart, selectionEnd];
+  };
+  useLayoutEffect(() => {
+    field.current?.focus();
+  }, []);
+  // What others write moves the text under the caret, and not the caret out of its word.
+  useLayoutEffect(() => {
+    const { current } = field;
+    if (!current || shown.current === text) return;
+    const [start, end] = caret.current;
+    current.setSelectionRange(movedCaret(start, shown.current, text), movedCaret(end, shown.current, text));
+    shown.current = text;
+    caret.current = [current.selectionStart, current.selectionEnd];
+  }, [text]);
+  return (
+    <>
+      <textarea
+        ref={field}
+        aria-label={words.state.field}
+        value={text}
+        onSelect={remember}
+        onChange={(event) => {
+          shown.current = event.currentTarget.value;
+          remember();
+          type(event.currentTarget.value);
+        }}
+        onBlur={() => void save()}
+        onKeyDown={(event) => {
+          if (event.key !== "Escape" || event.nativeEvent.isComposing) return;
+          event.preventDefault();
+          onDone();
+        }}
+      />
+      <p className="marginal" aria-live="polite">
+        {trouble ? "" : unsaved ? words.state.saving : words.state.saved}
+      </p>
+    </>
+  );
+}
