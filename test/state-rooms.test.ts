@@ -277,6 +277,20 @@ test("[H7] with privateState [] all of an agent's state is everybody's", async (
   expect(await stateNow(rooms)).toEqual({ messages, copilotkit: { actions: [] } });
 });
 
+test("[H7] what is private is not in what a framework adds to its events either", async () => {
+  const puppet = new PuppetAgent();
+  const rooms = new TestRooms({ agents: { planner: puppet } });
+  const ana = await rooms.join("t");
+  const rawEvent = { data: { output: { messages } } };
+  await go(ana, puppet, "r1", { ...snapshot({ messages, step: 1 }), rawEvent });
+  await go(ana, puppet, "r2", { ...delta({ op: "replace", path: "/step", value: 2 }), rawEvent });
+  expect(JSON.stringify(ana.entries)).not.toContain("additional_kwargs");
+  const open = new TestRooms({ agents: { planner: puppet } });
+  const bo = await open.join("t", "Bo");
+  await go(bo, puppet, "r1", { ...snapshot({ step: 1 }), rawEvent: { of: "step 1" } });
+  expect(JSON.stringify(bo.entries)).toContain('"of":"step 1"');
+});
+
 test("[H7] privateState names parts of any depth; a pointer that is not there hides nothing", async () => {
   const puppet = new PuppetAgent();
   const privateState = ["/plan/scratch", "/nothing"];
