@@ -6,50 +6,11 @@ import type { CommitResult, Store } from "../server/store/store.ts";
 import type { Cursor, Entry, Snapshot } from "../shared/protocol/index.ts";
 import { fromSnapshot, type Timeline } from "../shared/timeline/index.ts";
 import { FakeClock, settled } from "./kit/fake-clock.ts";
+import { type CommitMood, MoodyStore } from "./kit/moody-store.ts";
 import { PuppetAgent } from "./kit/puppet-agent.ts";
 import { codeOf, type TestReader, TestRooms } from "./kit/server.ts";
 
 const KEY = { tenant: "default", thread: "t" };
-type Failure = "failed" | "fenced" | "conflict" | "unknown" | "unknown but written" | "throws";
-
-/** A store that does what it should until it is told otherwise. */
-class MoodyStore {
-  readonly inner = openMemory();
-  /** How the next commits fail, one each; the last one stays when `always` is set. */
-  moods: Failure[] = [];
-  always = false;
-  loadFails = false;
-  ackFails = false;
-  commits = 0;
-  /** Marks of all batches that were tried, in order. */
-  readonly marks: string[] = [];
-  readonly store: Store;
-
-  constructor() {
-    this.store = {
-      ...this.inner,
-      commit: async (batches) => {
-        this.commits += 1;
-        for (const { mark } of batches) this.marks.push(mark);
-        const mood = this.always ? this.moods[0] : this.moods.shift();
-        if (!mood) return this.inner.commit(batches);
-        if (mood === "throws") throw new Error("the disk is on fire");
-        if (mood === "unknown but written") await this.inner.commit(batches);
-        const code = mood === "unknown but written" ? "unknown" : mood;
-        return batches.map((): CommitResult => ({ ok: false, code, error: new Error("the disk is full") }));
-      },
-      load: async (key) => {
-        if (this.loadFails) throw new Error("the disk is gone");
-        return this.inner.load(key);
-      },
-      ack: async (...of) => {
-        if (this.ackFails) throw new Error("the disk is gone");
-        return this.inner.ack(...of);
-      },
-    };
-  }
-}
-
 function snapshotOf(reader: TestReader): Snapshot {
   const { catchUp } = reader.reply;
   if (catchUp.kind !== "snapshot") throw new Error("not a snapshot");
@@ -215,7 +176,7 @@ describe("[L4] rooms leave memory and come back", () => {
 });
 
 describe("[L4] a commit that fails", () => {
-  test.each(["failed", "conflict"] as Failure[])(
+  test.each(["failed", "conflict"] as CommitMood[])(
     "%s: nobody was told anything, and the same again succeeds once",
     async (mood) => {
       const moody = new MoodyStore();
@@ -260,7 +221,7 @@ describe("[L4] a commit that fails", () => {
   });
 
   test("[L5] unknown: the same batch again, until the store can tell; one effect", async () => {
-    for (const mood of ["unknown", "unknown but written", "throws"] as Failure[]) {
+    for (const mood of ["unknown", "unknown but written", "throws"] as CommitMood[]) {
       const moody = new MoodyStore();
       const rooms = new TestRooms({ store: moody.store });
       const ana = await rooms.join("t");

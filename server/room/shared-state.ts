@@ -1,3 +1,4 @@
+import type { StateLimits } from "../../shared/json-crdt/check.ts";
 import type { DiffOptions } from "../../shared/json-crdt/diff.ts";
 import { type FineOp, type FinePatch, finePatch } from "../../shared/json-crdt/fine-patch.ts";
 import { movePatch, toPatch } from "../../shared/json-crdt/moves.ts";
@@ -50,6 +51,7 @@ export class SharedState {
    * @param stored the document as one update; made of the state when there is none
    * @param memories what is known of agents from earlier runs, by id
    * @param seq where the log stands; of what lies before, nothing is known here
+   * @param limits of the state, where they differ from the defaults
    */
   constructor(
     texts: TextPaths,
@@ -59,11 +61,12 @@ export class SharedState {
     memories: Iterable<readonly [string, AgentMemory]> = [],
     seq = 0,
     diff?: DiffOptions,
+    limits?: StateLimits,
   ) {
     this.recent = new RecentChanges(seq);
     this.texts = texts;
     this.logged = state;
-    this.size = new StateSize(state);
+    this.size = new StateSize(state, limits);
     this.diff = diff;
     this.memories = new Map(memories);
     this.document = new SharedDocument(texts, generation, stored, state);
@@ -131,6 +134,8 @@ export class SharedState {
       meant = [];
       fine = { ops: [], after: view };
     }
+    // [H7] What the framework itself said of its state holds what is hidden too.
+    if (Object.keys(this.memoryOf(at).hidden).length > 0) rest.rawEvent = undefined;
     const unfit = this.size.unfitness(fine.ops);
     if (unfit) throw new RunFailure(unfit.isTooBig ? "AGENT_TOO_BIG" : "AGENT_INVALID", refused(unfit.why));
     const parted = this.document.hasParted(at.slot);

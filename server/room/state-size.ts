@@ -1,4 +1,4 @@
-import { checkState, STATE_LIMITS } from "../../shared/json-crdt/check.ts";
+import { checkState, STATE_LIMITS, type StateLimits } from "../../shared/json-crdt/check.ts";
 import type { FineOp } from "../../shared/json-crdt/fine-patch.ts";
 import type { Json } from "../../shared/protocol/index.ts";
 
@@ -12,10 +12,15 @@ export type Unfit = { why: string; isTooBig: boolean };
 export class StateSize {
   private characters: number | null = null;
   private readonly state: () => Json;
+  private readonly limits: Required<StateLimits>;
 
-  /** @param state what it is now; measured when it is first needed */
-  constructor(state: () => Json) {
+  /**
+   * @param state what it is now; measured when it is first needed
+   * @param limits where they differ from the defaults
+   */
+  constructor(state: () => Json, limits: StateLimits = {}) {
     this.state = state;
+    this.limits = { ...STATE_LIMITS, ...limits };
   }
 
   /** What keeps changes out of the state; `null` when nothing does. */
@@ -26,14 +31,14 @@ export class StateSize {
         grown -= length(op.was);
         continue;
       }
-      const { depth } = STATE_LIMITS;
+      const { depth } = this.limits;
       const above = op.kind === "root" ? 0 : op.path.length;
       const value = op.kind === "text" ? op.edits.map(([, , ins]) => ins).join("") : op.value;
-      const why = checkState(value, { depth: Math.max(0, depth - above) });
+      const why = checkState(value, { ...this.limits, depth: Math.max(0, depth - above) });
       if (why !== null) return { why, isTooBig: /more than/.test(why) };
       grown += growth(op);
     }
-    const { characters } = STATE_LIMITS;
+    const { characters } = this.limits;
     if (grown <= 0 || this.now + grown <= characters) return null;
     return { why: `The state would have more than ${characters} characters as JSON.`, isTooBig: true };
   }

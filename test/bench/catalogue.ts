@@ -8,5 +8,7 @@ export const CATALOGUE: Catalogue = {
   latency: async () => (await import("./latency.ts")).latency,
   idle: async () => (await import("./idle.ts")).idle,
   start: async () => (await import("./start.ts")).start,
+  state: async () => (await import("./state.ts")).state,
+  trace: async () => (await import("./trace.ts")).trace,
   size: async () => (await import("./size.ts")).size,
 };

@@ -3,6 +3,7 @@ import type { Batch, CommitResult, Store } from "../../server/store/store.ts";
 import { batch, commitAll, creation, entries, everything, type OpenedStore } from "./store-batches.ts";
 import { storeModel } from "./store-model.ts";
 import { storeReads } from "./store-reads.ts";
+import { storeState } from "./store-state.ts";
 import { storeThreads } from "./store-threads.ts";
 
 /** What a commit answered, in one word: `written`, `duplicate`, or the code of the refusal. */
@@ -253,5 +254,6 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
   });
 
   storeReads(name, () => opened);
+  storeState(name, () => opened);
   storeThreads(name, () => opened);
 }

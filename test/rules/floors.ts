@@ -3,7 +3,7 @@ import { posix } from "node:path";
 import { type Import, type ModuleSource, readModule } from "./module-source.ts";
 
 const PICTURE =
-  "imports only go down: cli → index → config → gateway → room → run → agents, auth, store, cluster → shared; client → shared";
+  "imports only go down: cli → index → config → gateway → room → run, testing → agents, auth, store, cluster → shared; client → shared";
 
 /** Floors of `server/`, highest first. Folders of one floor do not know each other. */
 const SERVER_FLOORS = [
@@ -12,7 +12,7 @@ const SERVER_FLOORS = [
   ["config"],
   ["gateway"],
   ["room"],
-  ["run"],
+  ["run", "testing"],
   ["agents", "auth", "store", "cluster"],
 ];
 
