@@ -1,8 +1,10 @@
+import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
 import { batch, commitAll, creation } from "./contract/store-batches.ts";
-import { copyAddon, HOLD, root, shippedStore, TRY } from "./contract/store-process.ts";
+import { CLOSE, copyAddon, HOLD, root, shippedStore, TRY } from "./contract/store-process.ts";
 
 const { folder, newFile, opened, refusal, inAnotherProcess } = shippedStore();
 const key = { tenant: "default", thread: "launch" };
@@ -21,6 +23,15 @@ describe("one process per file", () => {
     await commitAll(store, [creation(key, 1)]);
     await store.close();
     expect(await inAnotherProcess(TRY, file).line()).toBe("opened");
+  });
+
+  test("closing is over before the process that closes ends, though nothing else keeps it alive", () => {
+    const file = newFile();
+    const module = pathToFileURL(join(folder, "dist/server/store/open.js")).href;
+    const args = ["--input-type=module", "-e", CLOSE, module, file];
+    const { stdout, status } = spawnSync(process.execPath, args, { encoding: "utf8" });
+    expect({ stdout, status }).toEqual({ stdout: "closed\n", status: 0 });
+    expect(existsSync(`${file}-wal`)).toBe(false);
   });
 
   test("the same process is refused a second time, and the first store goes on", async () => {

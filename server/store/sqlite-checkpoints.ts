@@ -66,6 +66,8 @@ export function checkpointsAside(db: Database, file: string, addon = ADDON): Che
       isAlone = true;
       if (!ending) return;
       const ended = new Promise((resolve) => ending.once("exit", resolve));
+      // It keeps no process alive, but for its last work.
+      ending.ref();
       ending.postMessage("close");
       await ended;
     },

@@ -19,6 +19,18 @@ export const HOLD = `const { openStore } = await import(module);
 /** Opens the file in another process, which then ends. */
 export const TRY = `const { openStore } = await import(module); await tell(openStore("sqlite:" + file));`;
 
+/** Writes much, closes the store, says so, and has nothing else to live for. */
+export const CLOSE = `const [module, file] = process.argv.slice(1);
+  const { openStore } = await import(module);
+  const store = await openStore("sqlite:" + file);
+  const key = { tenant: "default", thread: "t" };
+  for (let i = 0; i < 200; i += 1) {
+    const batch = { key, ownerEpoch: 1, mark: "m" + i, after: i, entries: [{ seq: i + 1, json: "{}" }] };
+    await store.commit([{ ...batch, ...(i === 0 && { create: { epoch: "e", at: 1 } }) }]);
+  }
+  await store.close();
+  console.log("closed");`;
+
 /** Copies what runs of the native addon's packages, without their sources. */
 export function copyAddon(to: string): void {
   const wanted = /\/(lib(\/.*)?|[^/]+\.js(on)?|build|build\/Release|build\/Release\/better_sqlite3\.node)$/;
