@@ -9,9 +9,13 @@ import type { StateChangeRow } from "./state-changes.ts";
 /** Updates stored one by one before the whole document takes their place, bytes. */
 const UPDATES_AT_LEAST = 64 * 1024;
 
-/** The shared state of a room, with what has to be stored of it. */
+/**
+ * The shared state of a room, with what has to be stored of it. It is made when it is first needed: a thread in
+ * which nobody runs or changes anything keeps no document in memory.
+ */
 export class StoredState {
-  readonly shared: SharedState;
+  private made: SharedState | null = null;
+  private readonly make: () => SharedState;
   /** Bytes of the updates that lie behind the stored document. */
   private behind = 0;
   private whole = 0;
@@ -21,12 +25,19 @@ export class StoredState {
    * @param state what the log says the state is
    */
   constructor(texts: TextPaths, loaded: Loaded | null, state: () => Json) {
-    const { doc = [], agents = [], generation = 0 } = loaded ?? {};
-    const memories = agents.map(({ agent, json }) => [agent, JSON.parse(json) as AgentMemory] as const);
-    const stored = doc.length > 0 ? Y.mergeUpdates(doc) : null;
-    this.shared = new SharedState(texts, generation, stored, state, memories, loaded?.seq ?? 0);
+    const { doc = [], agents = [], generation = 0, seq = 0 } = loaded ?? {};
+    this.make = () => {
+      const memories = agents.map(({ agent, json }) => [agent, JSON.parse(json) as AgentMemory] as const);
+      const stored = doc.length > 0 ? Y.mergeUpdates(doc) : null;
+      return new SharedState(texts, generation, stored, state, memories, seq);
+    };
     this.whole = doc[0]?.byteLength ?? 0;
     this.behind = doc.slice(1).reduce((sum, update) => sum + update.byteLength, 0);
+  }
+
+  get shared(): SharedState {
+    this.made ??= this.make();
+    return this.made;
   }
 
   /**
@@ -34,7 +45,8 @@ export class StoredState {
    * @param foldDue the stored fold is written too: a good time for what may be large
    */
   take(foldDue: boolean): StateWrite | null {
-    const { updates, rows, memories } = this.shared.take(foldDue);
+    if (!this.made) return null;
+    const { updates, rows, memories } = this.made.take(foldDue);
     if (updates.length + rows.length + memories.length === 0) return null;
     this.behind += updates.reduce((sum, update) => sum + update.byteLength, 0);
     const isWorthIt = foldDue && this.behind > Math.max(UPDATES_AT_LEAST, this.whole);
