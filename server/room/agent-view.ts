@@ -2,8 +2,8 @@ import { type DiffOptions, diffJson } from "../../shared/json-crdt/diff.ts";
 import { type FineOp, fineDiff } from "../../shared/json-crdt/fine-patch.ts";
 import { movePatch } from "../../shared/json-crdt/moves.ts";
 import { applyPatch, jsonEqual } from "../../shared/json-crdt/patch.ts";
-import { valueAt } from "../../shared/json-crdt/place.ts";
-import { formatPointer, parsePointer } from "../../shared/json-crdt/pointer.ts";
+import { isMembers, valueAt } from "../../shared/json-crdt/place.ts";
+import { formatPointer, isWithin, parsePointer } from "../../shared/json-crdt/pointer.ts";
 import type { TextPaths } from "../../shared/json-crdt/text-paths.ts";
 import type { Json, JsonPatch } from "../../shared/protocol/index.ts";
 import type { StateBase } from "../agents/agent.ts";
@@ -84,8 +84,9 @@ export class AgentView {
    */
   snapshot(snapshot: Json, view: Json): JsonPatch {
     // What it says once more, before it has looked at what it was given, is not what it goes on from.
-    const repeats = !this.start.resumes && this.start.base !== "own" && this.isKnown(snapshot);
-    const patch = this.meaning(snapshot, view);
+    const known = this.isKnown(snapshot);
+    const repeats = known && !this.start.resumes && this.start.base !== "own";
+    const patch = this.meaning(snapshot, view, known);
     this.hasSpoken = true;
     this.emitted = snapshot;
     this.held = snapshot;
@@ -110,8 +111,7 @@ export class AgentView {
     this.own = own;
     this.hasSpoken = true;
     const next = applyPatch(own ?? view, delta);
-    const touched = delta.flatMap(({ path }) => path.split("/", 2)[1] ?? []);
-    for (const key of touched) this.keys.add(key.replaceAll("~1", "/").replaceAll("~0", "~"));
+    for (const { path } of delta) for (const key of parsePointer(path).slice(0, 1)) this.keys.add(key);
     this.held = this.heldBy(delta, next);
     this.emitted = this.held;
     if (own === undefined) return delta;
@@ -141,13 +141,13 @@ export class AgentView {
     return before.some((known) => known !== undefined && jsonEqual(snapshot, known));
   }
 
-  private meaning(snapshot: Json, view: Json): JsonPatch {
+  private meaning(snapshot: Json, view: Json, known: boolean): JsonPatch {
     const { base, resumes } = this.start;
     const { held } = this;
     if (held === undefined || base === "input")
       return diffJson(view, this.withUnknown(snapshot, view), this.diff);
     // (a) It said the same once more.
-    if (this.isKnown(snapshot)) return [];
+    if (known) return [];
     if (base === "auto" && !this.hasMerged) this.hasMerged = this.shows(snapshot, held);
     // (c) What it changed since it spoke last, and nothing else.
     if (base === "own" || (resumes && !this.hasMerged))
@@ -254,10 +254,6 @@ function isThere({ op, path, value }: JsonPatch[number], state: Json): boolean {
   return Array.isArray(list) && isMembers(value as Json) && namesIn(list).includes(name as string);
 }
 
-function isWithin(pointer: string, holder: string): boolean {
-  return `${pointer}/`.startsWith(`${holder}/`);
-}
-
 function applies(state: Json, patch: JsonPatch): boolean {
   try {
     applyPatch(state, patch);
@@ -265,8 +261,4 @@ function applies(state: Json, patch: JsonPatch): boolean {
   } catch {
     return false;
   }
-}
-
-function isMembers(value: Json): value is { [key: string]: Json } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -11,7 +11,7 @@ import { Replica } from "./replica.ts";
 /** The server's own client id is this and the document's generation; ids below 1024 are nobody else's. */
 const SERVER_IDS = 64;
 /** Replicas a thread may have: parallel runs. */
-export const SLOTS = 15;
+const SLOTS = 15;
 
 /**
  * A thread's shared document ([H1], [H2], [H10]): the Yjs document people edit, and a replica for each run
@@ -69,11 +69,6 @@ export class SharedDocument {
     return stateOf(this.doc);
   }
 
-  /** Whether nothing was ever written into it. */
-  get isEmpty(): boolean {
-    return this.doc.store.clients.size === 0;
-  }
-
   /** Writes changes that apply to the state as it is. */
   edit(ops: readonly FineOp[], origin: unknown = null): StateChange {
     return this.transaction(origin, () => {
@@ -95,11 +90,6 @@ export class SharedDocument {
       return slot;
     }
     return null;
-  }
-
-  /** Makes the replica of the first slot, so that no run has to wait for it. */
-  prepare(): void {
-    this.replica(1);
   }
 
   end(slot: number): void {

@@ -1,5 +1,5 @@
-import { valueAt } from "../../shared/json-crdt/place.ts";
-import { parsePointer } from "../../shared/json-crdt/pointer.ts";
+import { isMembers, valueAt } from "../../shared/json-crdt/place.ts";
+import { isWithin, parsePointer } from "../../shared/json-crdt/pointer.ts";
 import type { Json, JsonPatch } from "../../shared/protocol/index.ts";
 
 /** Parts of an agent's state that are its own, by pointer. */
@@ -56,9 +56,7 @@ export class PrivateParts {
       [path, from].some(
         (given) =>
           given !== undefined &&
-          this.pointers.some(
-            ({ pointer }) => `${given}/`.startsWith(`${pointer}/`) || `${pointer}/`.startsWith(`${given}/`),
-          ),
+          this.pointers.some(({ pointer }) => isWithin(given, pointer) || isWithin(pointer, given)),
       ),
     );
   }
@@ -85,10 +83,6 @@ function without(state: Json, path: readonly string[]): Json {
   if (rest.length > 0) return { ...state, [key]: without(state[key] as Json, rest) };
   const { [key]: _taken, ...left } = state;
   return left;
-}
-
-function isMembers(value: Json): value is Members {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isTool(one: Members): boolean {

@@ -24,12 +24,12 @@ import { encode, refuseLarge } from "./turn.ts";
 export type StateOptions = Pick<AgentOptions, "privateState" | "stateBase">;
 
 /** A run that writes the state. */
-export type StateRun = { slot: number; agent: string; view: AgentView; parts: PrivateParts };
+type StateRun = { slot: number; agent: string; view: AgentView; parts: PrivateParts };
 
 const NO_MEMORY: AgentMemory = { keys: [], hidden: {} };
 
 /**
- * The state of a thread that people and agents change at once (DESIGN: the agent is a peer). Whatever changes it
+ * The state of a thread that people and agents change at once ([H1]–[H14]). Whatever changes it
  * goes through here: it becomes one transaction of the document, and entries that say the same.
  */
 export class SharedState {

@@ -147,7 +147,7 @@ function putBack(op: StateOp & { kind: "remove" }, over: readonly FineOp[], now:
 }
 
 /** The state after one change. */
-export function afterOp(state: Json, op: FineOp): Json {
+function afterOp(state: Json, op: FineOp): Json {
   if (op.kind === "root") return op.value;
   return updateAt(state, op.path, (holder, key) => {
     if (Array.isArray(holder)) {

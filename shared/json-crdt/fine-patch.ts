@@ -1,7 +1,7 @@
 import type { Json, JsonPatch, JsonPatchOperation } from "../protocol/agui.ts";
 import { type DiffOptions, diffJson } from "./diff.ts";
 import { applyPatch } from "./patch.ts";
-import { valueAt } from "./place.ts";
+import { isMembers, valueAt } from "./place.ts";
 import { formatPointer, parseIndex, parsePointer } from "./pointer.ts";
 import { diffText } from "./text-diff.ts";
 import type { TextEdit } from "./text-edits.ts";
@@ -102,7 +102,7 @@ class Refining {
   }
 
   private root(was: Json, value: Json): void {
-    if (isObject(was) && isObject(value)) this.difference(was, value, []);
+    if (isMembers(was) && isMembers(value)) this.difference(was, value, []);
     else this.ops.push({ kind: "root", value, was });
   }
 
@@ -134,9 +134,5 @@ class Refining {
 }
 
 function sameContainer(a: Json, b: Json): boolean {
-  return (Array.isArray(a) && Array.isArray(b)) || (isObject(a) && isObject(b));
-}
-
-function isObject(value: Json): value is { [key: string]: Json } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return (Array.isArray(a) && Array.isArray(b)) || (isMembers(a) && isMembers(b));
 }

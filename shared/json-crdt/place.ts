@@ -3,6 +3,11 @@ import type { Json } from "../protocol/agui.ts";
 /** Something that holds values. */
 export type Holder = Json[] | { [key: string]: Json };
 
+/** Whether a value is an object with members: neither a scalar nor an array. */
+export function isMembers(value: Json | undefined): value is { [key: string]: Json } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /** The value at a path; `undefined` when there is none. */
 export function valueAt(value: Json, path: readonly string[]): Json | undefined {
   let found: Json | undefined = value;

@@ -33,6 +33,11 @@ export function parsePointer(pointer: string): string[] {
     });
 }
 
+/** Whether a pointer leads to what another one does, or to something within that. */
+export function isWithin(pointer: string, holder: string): boolean {
+  return `${pointer}/`.startsWith(`${holder}/`);
+}
+
 /**
  * Joins tokens into an RFC 6901 pointer; the inverse of {@link parsePointer}.
  * @param tokens keys and indexes from the root

@@ -39,8 +39,3 @@ export function stateOf(doc: Y.Doc): Json {
   const agui = doc.getMap(AGUI);
   return agui.has(ROOT) ? (agui.get(ROOT) as Json) : (doc.getMap(STATE).toJSON() as Json);
 }
-
-/** Whether the state of a document is an object, which lies in its root type {@link STATE}. */
-export function hasObjectState(doc: Y.Doc): boolean {
-  return !doc.getMap(AGUI).has(ROOT);
-}

@@ -66,7 +66,7 @@ function writeRoot(doc: Y.Doc, value: Json, texts: TextPaths): void {
 }
 
 /** The Y type at a path below the state. */
-export function typeAt(doc: Y.Doc, path: readonly string[]): unknown {
+function typeAt(doc: Y.Doc, path: readonly string[]): unknown {
   let found: unknown = doc.getMap(STATE);
   for (const token of path) found = child(found, token);
   return found;
