@@ -1,6 +1,6 @@
 import type { StateLimits } from "../../shared/json-crdt/check.ts";
 import type { DiffOptions } from "../../shared/json-crdt/diff.ts";
-import { type FineOp, type FinePatch, finePatch } from "../../shared/json-crdt/fine-patch.ts";
+import { type FineOp, type FinePatch, fineDiff, finePatch } from "../../shared/json-crdt/fine-patch.ts";
 import { movePatch, toPatch } from "../../shared/json-crdt/moves.ts";
 import { applyPatch, PatchError } from "../../shared/json-crdt/patch.ts";
 import { valueAt } from "../../shared/json-crdt/place.ts";
@@ -12,6 +12,7 @@ import type { AgentOptions } from "../agents/agent.ts";
 import { RunFailure } from "../run/failure.ts";
 import type { LogWriter } from "../run/ingest.ts";
 import { type AgentMemory, AgentView } from "./agent-view.ts";
+import { asSent, type Said } from "./as-sent.ts";
 import { SharedDocument } from "./document.ts";
 import { Rejection } from "./port.ts";
 import { PrivateParts, withHidden } from "./private-state.ts";
@@ -25,6 +26,9 @@ export type StateOptions = Pick<AgentOptions, "privateState" | "stateBase">;
 
 /** A run that writes the state. */
 type StateRun = { slot: number; agent: string; view: AgentView; parts: PrivateParts };
+
+/** What an agent said, and what that means for its replica. */
+type Meaning = { said: Said; meant: JsonPatch };
 
 const NO_MEMORY: AgentMemory = { keys: [], hidden: {} };
 
@@ -123,17 +127,18 @@ export class SharedState {
     const isSnapshot = (event.type as string) === "STATE_SNAPSHOT";
     const view = this.document.viewOf(at.slot);
     const delta = event.delta as JsonPatch;
-    let meant: JsonPatch;
+    let meaning: Meaning;
     let fine: FinePatch;
     try {
-      meant = isSnapshot ? this.fromSnapshot(at, snapshot as Json, view) : this.fromDelta(at, delta, view);
-      fine = finePatch(view, meant, this.texts, this.diff);
+      meaning = isSnapshot ? this.fromSnapshot(at, snapshot as Json, view) : this.fromDelta(at, delta, view);
+      fine = finePatch(view, meaning.meant, this.texts, this.diff);
     } catch (error) {
       if (!(error instanceof PatchError)) throw error;
       // [H12] It changes nothing, and the run goes on.
-      meant = [];
+      meaning = { said: { delta: [] }, meant: [] };
       fine = { ops: [], after: view };
     }
+    const { said, meant } = meaning;
     // [H7] What the framework itself said of its state holds what is hidden too.
     if (Object.keys(this.memoryOf(at).hidden).length > 0) rest.rawEvent = undefined;
     const unfit = this.size.unfitness(fine.ops);
@@ -143,11 +148,15 @@ export class SharedState {
     const change = this.document.editFrom(at.slot, fine);
     const inWords = parted || fine.ops.some(({ kind }) => kind === "text");
     const patch = inWords ? change.patch : isSnapshot ? toPatch(fine.ops) : meant;
+    // Most of what agents say is what becomes of the state: only where it may not be is that looked at.
+    const isAsSaid = !parted && "delta" in said && said.delta === meant;
+    const sent = isAsSaid ? undefined : asSent(said, before, { ...change, patch }, this.diff);
     const entry = {
       kind: "event" as const,
       run: logged,
       event: { ...rest, type: "STATE_DELTA", delta: patch } as unknown as AGUIEvent,
       ...(isSnapshot && { was: "STATE_SNAPSHOT" as const }),
+      ...(sent && { sent }),
     };
     to.log(entry);
     const ops = parted ? finePatch(before, change.patch, this.texts, this.diff).ops : fine.ops;
@@ -234,14 +243,14 @@ export class SharedState {
     if (slot !== undefined) look(this.document.viewOf(slot), this.document.replicaState(slot));
   }
 
-  private fromSnapshot(at: StateRun, snapshot: Json, view: Json): JsonPatch {
+  private fromSnapshot(at: StateRun, snapshot: Json, view: Json): Meaning {
     const { shown, hidden } = at.parts.split(snapshot, this.memoryOf(at).hidden);
     this.memories.set(at.agent, { ...this.memoryOf(at), hidden });
-    return at.view.snapshot(shown, view);
+    return { said: { snapshot: shown }, meant: at.view.snapshot(shown, view) };
   }
 
-  private fromDelta(at: StateRun, delta: JsonPatch, view: Json): JsonPatch {
-    if (!at.parts.concerns(delta)) return at.view.delta(delta, view);
+  private fromDelta(at: StateRun, delta: JsonPatch, view: Json): Meaning {
+    if (!at.parts.concerns(delta)) return { said: { delta }, meant: at.view.delta(delta, view) };
     const memory = this.memoryOf(at);
     const own = at.view.ownState(view);
     const { shown, hidden } = at.parts.split(
@@ -249,10 +258,8 @@ export class SharedState {
       memory.hidden,
     );
     this.memories.set(at.agent, { ...memory, hidden });
-    return at.view.delta(
-      toPatch(finePatch(own, [{ op: "replace", path: "", value: shown }], NO_TEXTS, this.diff).ops),
-      view,
-    );
+    const plain = toPatch(fineDiff(own, shown, NO_TEXTS, this.diff).ops);
+    return { said: { delta: plain }, meant: at.view.delta(plain, view) };
   }
 
   private memoryOf({ agent }: StateRun): AgentMemory {

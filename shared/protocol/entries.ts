@@ -46,7 +46,8 @@ const base = { seq: z.number().int(), at: z.number(), by: Author.optional() };
 
 /**
  * [R2] An event of a run, as AG-UI's stages expanded it. `was`: a logged delta that the agent sent as a
- * snapshot; `late`: a RUN_ERROR behind RUN_FINISHED ([R9]); `start`: how the run began ([R3]).
+ * snapshot; `sent`: what the agent said of its state, where something else became of it ([H15]); `late`: a RUN_ERROR
+ * behind RUN_FINISHED ([R9]); `start`: how the run began ([R3]).
  */
 export const EventEntry = z.object({
   ...base,
@@ -54,6 +55,7 @@ export const EventEntry = z.object({
   run: z.string(),
   event: EventShape,
   was: z.literal("STATE_SNAPSHOT").optional(),
+  sent: JsonPatchShape.optional(),
   late: z.literal(true).optional(),
   start: RunStart.optional(),
 });

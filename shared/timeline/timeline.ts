@@ -1,7 +1,3 @@
-import { applyPatch } from "../json-crdt/patch.ts";
-import { replaceAt, valueAt } from "../json-crdt/place.ts";
-import { parsePointer } from "../json-crdt/pointer.ts";
-import { applyTextEdits } from "../json-crdt/text-edits.ts";
 import type {
   AGUIEvent,
   Entry,
@@ -10,7 +6,6 @@ import type {
   Interrupt,
   InterruptInfo,
   Json,
-  JsonPatch,
   Message,
   Role,
   ThreadSettings,
@@ -20,6 +15,7 @@ import type {
 } from "../protocol/index.ts";
 import { ActiveRuns, addUsage } from "./active-runs.ts";
 import { foldEvent, putBehindCall } from "./fold-event.ts";
+import { foldState } from "./fold-state.ts";
 import { MessageList, type Slot } from "./message-list.ts";
 import { TurnTree } from "./turns.ts";
 
@@ -55,7 +51,7 @@ export class Timeline {
    */
   before = 0;
   /** Grows with changes of inputs, interrupts, tools, and of title, archived, settings, members. */
-  readonly versions = { state: 0, inputs: 0, interrupts: 0, tools: 0, thread: 0 };
+  readonly versions = { inputs: 0, interrupts: 0, tools: 0, thread: 0 };
   private visible: View = { slots: [], messages: [], of: -1 };
 
   /** The visible messages with their places, in order. */
@@ -81,7 +77,9 @@ export class Timeline {
       case "input":
         return this.applyInput(entry);
       case "state":
-        return this.patchState(entry.patch);
+      case "text":
+        this.state = foldState(this.state, entry);
+        return;
       case "answer": {
         const interrupt = this.interrupts.get(entry.interruptId);
         if (!interrupt) return;
@@ -102,8 +100,6 @@ export class Timeline {
         this.versions.tools += 1;
         return;
       }
-      case "text":
-        return this.editText(entry);
       case "head":
         this.turns.move(entry.turn);
         // Whoever does not hold the newest message that is shown now has nothing left to show.
@@ -136,11 +132,9 @@ export class Timeline {
         });
       }
       case "STATE_SNAPSHOT":
-        this.state = event.snapshot as Json;
-        this.versions.state += 1;
-        return;
       case "STATE_DELTA":
-        return this.patchState(event.delta as JsonPatch);
+        this.state = foldState(this.state, entry);
+        return;
       case "TOOL_CALL_RESULT":
         if (this.tools.delete(event.toolCallId as string)) this.versions.tools += 1;
         break;
@@ -178,23 +172,6 @@ export class Timeline {
   private dropAnswered(): void {
     for (const [id, interrupt] of this.interrupts) if (interrupt.answered) this.interrupts.delete(id);
     this.versions.interrupts += 1;
-  }
-
-  private editText({ path, edits }: EntryOf<"text">): void {
-    const tokens = parsePointer(path);
-    const text = valueAt(this.state, tokens);
-    if (typeof text !== "string") return;
-    this.state = replaceAt(this.state, tokens, applyTextEdits(text, edits));
-    this.versions.state += 1;
-  }
-
-  private patchState(patch: JsonPatch): void {
-    try {
-      this.state = applyPatch(this.state, patch);
-      this.versions.state += 1;
-    } catch {
-      // A delta that does not apply leaves the state as it is, and the run goes on (AG-UI, State).
-    }
   }
 
   private applyMessages(entry: EntryOf<"messages">): void {

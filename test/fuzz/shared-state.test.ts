@@ -4,6 +4,7 @@ import type * as Y from "yjs";
 import { jsonEqual } from "../../shared/json-crdt/patch.ts";
 import type { Json, JsonPatchOperation } from "../../shared/protocol/index.ts";
 import { Timeline } from "../../shared/timeline/index.ts";
+import { PlainState } from "../../shared/timeline/plain-state.ts";
 import { type Manners, StateAgent, StateWorld, YPeer } from "../kit/state-world.ts";
 
 type Item = { id: string; title: string; done: boolean; note: string };
@@ -120,6 +121,7 @@ class History {
   readonly peers: YPeer[];
   private readonly client = new Timeline();
   private heard = 0;
+  private plain = { state: new PlainState({}), heard: 0 };
   private runs: string[] = [];
   private n = 0;
 
@@ -146,7 +148,12 @@ class History {
         return;
       case "delta": {
         const op = agent.run && change(agent.mine as State, step, mark);
-        if (op) agent.change(op);
+        if (!op) return;
+        const before = this.byPlainRules();
+        const { seq } = world;
+        agent.change(op);
+        if (seq < world.seq)
+          expect(this.byPlainRules(), "by plain rules, a delta").toEqual(patched(before, op));
         return;
       }
       case "snapshot":
@@ -203,6 +210,7 @@ class History {
     }
     const before = this.world.state as State;
     agent.say();
+    expect(this.byPlainRules(), "by plain rules, a snapshot").toEqual(agent.mine);
     nothingLost(base, before, agent.mine as State, this.world.state as State);
   }
 
@@ -211,9 +219,20 @@ class History {
     if (committed) this.world.commit();
     else for (const peer of this.peers) peer.push();
     this.world.restart();
+    this.plain = { state: new PlainState({}), heard: 0 };
     for (const agent of this.agents) agent.stop();
     // Peers whose edits were lost with the turn still have them, and send them again.
     if (!committed) for (const peer of this.peers) peer.push();
+  }
+
+  /** The state as a client has it that knows AG-UI and nothing else. */
+  private byPlainRules(): Json {
+    const { plain, world } = this;
+    const entries = [...world.stored.entries, ...world.pending];
+    for (const entry of entries.slice(plain.heard)) plain.state.apply(entry);
+    plain.heard = entries.length;
+    expect(plain.state.merged, "what it is compared with").toEqual(world.state);
+    return plain.state.state;
   }
 
   private hear(): void {
@@ -260,7 +279,7 @@ const MANNERS: readonly Manners[] = [
 
 const RUNS = process.env.COTHREAD_SOAK ? 60_000 : 3_000;
 
-test(`[H2] [H3] [H4] [H5] [H6] [H10] [H11] whatever people and agents do at once, ${RUNS} histories: all that hold the state end equal, and no edit is lost to a snapshot`, () => {
+test(`[H2] [H3] [H4] [H5] [H6] [H10] [H11] [H15] whatever people and agents do at once, ${RUNS} histories: all that hold the state end equal, and no edit is lost to a snapshot`, () => {
   // Always the same ones with every change of the code; others in a soak.
   const seed =
     Number(process.env.COTHREAD_SEED) || (process.env.COTHREAD_SOAK ? Date.now() % 1_000_000 : 20_000);
