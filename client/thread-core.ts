@@ -1,4 +1,4 @@
-import type { AGUIEvent, Entry, EntryOf, Message } from "../shared/protocol/index.ts";
+import type { AGUIEvent, Entry, EntryOf, Json, Message } from "../shared/protocol/index.ts";
 import { CothreadError } from "./cothread-error.ts";
 import { createEmitter, type Emitter } from "./emitter.ts";
 import { createGate, type Gate } from "./gate.ts";
@@ -33,8 +33,8 @@ export type ThreadEvents = {
   entries: [items: readonly Entry[]];
   /** A message is complete: one of a person was committed, or an agent's text message ended. */
   message: [message: Message, about: MessageAbout | undefined];
-  /** Everything was replaced by what the server sent. */
-  snapshot: [];
+  /** Everything was replaced by what the server sent; its state, without changes of this client that are under way. */
+  snapshot: [state: Json];
   status: [status: ThreadStatus];
   /** The thread cannot be had; `error` is that of the snapshot. */
   error: [error: CothreadError];
@@ -91,9 +91,9 @@ export function createThreadCore(id: string, host: ThreadHost): ThreadCore {
       changed();
     },
     replaced: () => pending.forgetAcked(),
-    snapshot() {
+    snapshot(state) {
       changed();
-      emitter.emit("snapshot");
+      emitter.emit("snapshot", state);
     },
     entries: (items) => applied(items),
   });

@@ -1,5 +1,5 @@
 import type { Clock } from "../shared/clock.ts";
-import type { Cursor, DownFrameOf, Entry, Role, UpFrameOf } from "../shared/protocol/index.ts";
+import type { Cursor, DownFrameOf, Entry, Json, Role, UpFrameOf } from "../shared/protocol/index.ts";
 import { fromSnapshot } from "../shared/timeline/snapshot.ts";
 import type { Timeline } from "../shared/timeline/timeline.ts";
 import { type Backoff, backoffMs } from "./backoff.ts";
@@ -59,7 +59,7 @@ export interface ThreadSyncOptions {
   joined(): void;
   /** The log is another one than before. */
   replaced(): void;
-  snapshot(): void;
+  snapshot(state: Json): void;
   /** Entries that were just applied. */
   entries(items: Entry[]): void;
 }
@@ -223,7 +223,7 @@ export function createThreadSync(options: ThreadSyncOptions): ThreadSync {
       epoch = frame.epoch;
       cursor = { epoch, seq: frame.seq, mark: frame.mark };
       live();
-      options.snapshot();
+      options.snapshot(timeline.state);
     },
     onEntries(frame) {
       if (phase === "snapshot" || !timeline || !cursor) return;

@@ -10,7 +10,13 @@ import { mergeTexts, movedCaret } from "../client/app/text-merge.ts";
 import { ThreadContext } from "../client/app/thread-context.ts";
 import { SAVE_MS } from "../client/app/use-document.ts";
 import { usePanel } from "../client/app/use-panel.ts";
-import { CothreadError, type Entry, type Json, type Thread } from "../client/react/index.ts";
+import {
+  CothreadError,
+  createPlainState,
+  type Entry,
+  type Json,
+  type Thread,
+} from "../client/react/index.ts";
 
 let root: Root;
 let host: HTMLElement;
@@ -99,7 +105,9 @@ async function show(thread: Thread, children: React.ReactNode = <Page thread={th
   const changes = createStateChanges(thread);
   changes.follow();
   const agents = [{ id: "planner", name: "Planner" }];
-  const context = { thread, me: "", agents, live: true, changes, again: () => {} };
+  const plainState = createPlainState(thread);
+  plainState.follow();
+  const context = { thread, me: "", agents, live: true, changes, plainState, again: () => {} };
   await act(async () => root.render(<ThreadContext value={context}>{children}</ThreadContext>));
 }
 
@@ -304,4 +312,52 @@ test("a run that this window did not see offers it in its menu", async () => {
   const { thread } = fakeThread({ x: 1 });
   await show(thread, <UndoRun runId="older" />);
   expect(all(".run-menu")).toHaveLength(1);
+});
+
+test("as a stock client would show it: what would be lost is seen and counted, and cannot be changed", async () => {
+  const before = { title: "Launch", plan: PLAN, document: "One line. Another line." };
+  const { thread, become } = fakeThread(before);
+  await show(thread);
+  expect(texts(".state-foot")).toEqual(["As a stock clientno difference"]);
+  const hers = { id: "d", title: "Hers", status: "pending" };
+  const ticked = { ...PLAN[2]!, status: "done" };
+  const merged = {
+    title: "Launch!",
+    plan: [hers, PLAN[0]!, PLAN[1]!, ticked],
+    document: "One line. Another line, she wrote.",
+  };
+  await become(
+    merged,
+    stateEntry([
+      { op: "add", path: "/plan/0", value: hers },
+      { op: "replace", path: "/plan/3/status", value: "done" },
+      { op: "replace", path: "/document", value: merged.document },
+    ]),
+    {
+      ...runEvent("STATE_DELTA", { delta: [{ op: "replace", path: "/title", value: "Launch!" }] }),
+      was: "STATE_SNAPSHOT",
+      sent: [
+        { op: "remove", path: "/plan/0" },
+        { op: "replace", path: "/plan/2/status", value: "pending" },
+        { op: "replace", path: "/document", value: before.document },
+      ],
+    },
+  );
+  expect(texts(".stock-count")).toEqual(["3 things differ"]);
+  await act(async () => host.querySelector<HTMLElement>("[role=switch]")!.click());
+  expect(texts(".step-text")).toEqual([
+    "Herswould be lost",
+    "Freeze scope",
+    "Write the FAQ",
+    "Press kitthe tick would be lost",
+  ]);
+  expect(all("[type=checkbox]:not([role=switch]):not(:disabled)")).toEqual([]);
+  await press("Document");
+  expect(texts(".stock-text del").join("")).toContain("she wrote");
+  expect(texts(".stock-text span").join("")).toContain("One line. Another line");
+  await press("Data");
+  expect(texts(".json").join()).not.toContain("Hers");
+  await act(async () => host.querySelector<HTMLElement>("[role=switch]")!.click());
+  await press("Plan");
+  expect(texts(".step-text")[0]).toBe("Hers");
 });

@@ -1,5 +1,5 @@
 import { createContext, use } from "react";
-import type { AgentInfo, Author, Thread } from "../react/index.ts";
+import type { AgentInfo, Author, PlainStateView, Thread } from "../react/index.ts";
 import { AGENT_COLOURS, createPalette, PEOPLE_COLOURS, preferredPlace } from "./colours.ts";
 import type { StateChanges } from "./state-changes.ts";
 
@@ -17,6 +17,8 @@ export type ThreadContext = {
   readonly live: boolean;
   /** Who changed what in the state, as far as this window knows. */
   readonly changes: StateChanges;
+  /** The state as a client shows it that merges nothing. */
+  readonly plainState: PlainStateView;
   /** Sends a text again to the agent that failed on it. */
   readonly again: (run: { id: string; agent: string }) => void;
 };

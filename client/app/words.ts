@@ -207,6 +207,19 @@ export const words = {
         ? "1 thing was left because others have changed it since."
         : `${count} things were left because others have changed them since.`,
     runMenu: "More about this run",
+    stock: {
+      name: "As a stock client",
+      about:
+        "What AG-UI alone would show since this window opened the thread: a snapshot replaces everything, a patch hits whatever stands at its index.",
+      differs: (count: number) =>
+        count === 0 ? "no difference" : count === 1 ? "1 thing differs" : `${count} things differ`,
+      lost: "would be lost",
+      back: "would be back",
+      unticked: "the tick would be lost",
+      ticked: "would be ticked again",
+      status: "would be somewhere else",
+      text: (text: string) => `“${text}” would be lost`,
+    },
   },
 
   queue: {

@@ -13,8 +13,10 @@
  * ```
  */
 export * from "../index.ts";
+export { createPlainState, type PlainAndMerged, type PlainStateView } from "../plain-state.ts";
 export { CothreadProvider, type CothreadProviderProps, useClient } from "./provider.ts";
 export { useConnection } from "./use-connection.ts";
+export { usePlainState } from "./use-plain-state.ts";
 export {
   type ThreadLike,
   type ThreadView,

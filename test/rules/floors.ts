@@ -27,7 +27,7 @@ const TYPES_ONLY_IN_CLIENT = ["zod", "@ag-ui/client", "@ag-ui/core/schemas"];
 const DOM_PACKAGES = /^(react|react-dom|react-markdown|jsdom|codemirror)(\/|$)|^@codemirror\//;
 /** What the web app is made of beside the React hooks. */
 const APP_PACKAGES =
-  /^(react|react-dom|react-markdown|remark-[\w-]+|rehype-[\w-]+|@fontsource[\w-]*\/.+)(\/|$)/;
+  /^(react|react-dom|react-markdown|remark-[\w-]+|rehype-[\w-]+|diff|@fontsource[\w-]*\/.+)(\/|$)/;
 const APP_BUILD_PACKAGES = /^(vite|@vitejs\/[\w-]+|node:[\w/]+)(\/|$)/;
 
 const SQLITE = /^server\/store\/sqlite(-[\w-]+)?\.ts$/;
@@ -116,7 +116,7 @@ function packageRule(
   if (path.startsWith("client/app/")) {
     if (/\.css$/.test(specifier) || APP_PACKAGES.test(specifier)) return null;
     if (path === "client/app/vite.config.ts" && APP_BUILD_PACKAGES.test(specifier)) return null;
-    return "client/app imports client/react/index.ts, React, the Markdown packages, styles and fonts only";
+    return "client/app imports client/react/index.ts, React, the packages for Markdown and diffs, styles and fonts only";
   }
   if (side !== "server" && isBuiltin(specifier))
     return `${side}/ runs in browsers and may not use Node's modules`;

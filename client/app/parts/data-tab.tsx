@@ -13,7 +13,11 @@ const MEMBERS = 100;
 /** The whole state, as it is. */
 export function DataTab() {
   const { thread } = useThreadContext();
-  const state = useSharedState(thread, (now) => now);
+  return <JsonView state={useSharedState(thread, (now) => now)} />;
+}
+
+/** A state as JSON that folds. */
+export function JsonView({ state }: { state: Json }) {
   return (
     <div className="json">
       {isContainer(state) ? <Members value={state} depth={0} /> : <Scalar value={state} />}

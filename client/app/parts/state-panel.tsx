@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef } from "react";
+import { useEffect, useId, useRef, useState } from "react";
 import { readPlan } from "../plan.ts";
 import { hasState, useSharedState } from "../shared-state.ts";
 import { useThreadContext } from "../thread-context.ts";
@@ -9,6 +9,7 @@ import { DataTab } from "./data-tab.tsx";
 import { DocumentTab } from "./document-tab.tsx";
 import { Icon } from "./icons.tsx";
 import { PlanTab } from "./plan-tab.tsx";
+import { StockSwitch, StockView } from "./stock-view.tsx";
 
 /** What there is to show of a state; nothing of an empty one. */
 export function tabsOf(state: Parameters<typeof readPlan>[0]): readonly Tab[] {
@@ -35,6 +36,7 @@ export function StatePanel({ tabs, panel }: { tabs: readonly Tab[]; panel: Retur
   const id = useId();
   const list = useRef<HTMLDivElement>(null);
   const { tab, narrow, setTab, setOpen } = panel;
+  const [stock, setStock] = useState(false);
   // What lies over the page is where one is.
   const wasNarrow = useRef(narrow);
   useEffect(() => {
@@ -97,8 +99,9 @@ export function StatePanel({ tabs, panel }: { tabs: readonly Tab[]; panel: Retur
           </button>
         </div>
         <div className="state-body" role="tabpanel" id={`${id}panel`} aria-labelledby={`${id}${tab}`}>
-          <Shown key={thread.id} />
+          {stock ? <StockView tab={tab} /> : <Shown key={thread.id} />}
         </div>
+        <StockSwitch on={stock} onChange={setStock} />
       </aside>
     </>
   );

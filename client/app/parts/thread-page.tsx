@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from "react";
-import { type Thread, useHeldThread, useThreadValue } from "../../react/index.ts";
+import { createPlainState, type Thread, useHeldThread, useThreadValue } from "../../react/index.ts";
 import { contentText } from "../content.ts";
 import { plainTitle } from "../excerpt.ts";
 import { isNote } from "../notes.ts";
@@ -47,6 +47,8 @@ export function ThreadPage({ id, made, join, focus, onMenu, onNewest, onSomeoneE
 
   const changes = useMemo(() => createStateChanges(thread), [thread]);
   useEffect(() => changes.follow(), [changes]);
+  const plainState = useMemo(() => createPlainState(thread), [thread]);
+  useEffect(() => plainState.follow(), [plainState]);
   const tabs = useTabs(thread);
   const panel = usePanel(tabs);
 
@@ -61,6 +63,7 @@ export function ThreadPage({ id, made, join, focus, onMenu, onNewest, onSomeoneE
       agents,
       live,
       changes,
+      plainState,
       again(run: { id: string; agent: string }) {
         const text = questionOf(thread, run.id);
         if (text === undefined) return;
@@ -69,7 +72,7 @@ export function ThreadPage({ id, made, join, focus, onMenu, onNewest, onSomeoneE
         setSent((n) => n + 1);
       },
     }),
-    [thread, me, agents, live, changes],
+    [thread, me, agents, live, changes, plainState],
   );
   const ask = (text: string) => {
     void thread.send(text).catch(() => {});
