@@ -115,6 +115,7 @@ describe("[L4] rooms leave memory and come back", () => {
       user: { id: "guest:eve", name: "Eve" },
       client: "c",
       connection: "x",
+      role: "editor" as const,
     };
     for (let i = 0; i < 200; i += 1) {
       const key = { tenant: "default", thread: `nowhere-${i}` };

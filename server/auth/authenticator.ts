@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
-import type { UpFrameOf } from "../../shared/protocol/index.ts";
+import type { Role, UpFrameOf } from "../../shared/protocol/index.ts";
 
-/** Who a connection belongs to. */
-export type Identity = { tenant: string; user: { id: string; name: string } };
+/** Who a connection belongs to. `role`: what they may do in threads; default `editor`. */
+export type Identity = { tenant: string; user: { id: string; name: string }; role?: Role };
 
 /**
  * Decides who somebody is.

@@ -10,6 +10,8 @@ import {
 import type { Identity } from "../auth/authenticator.ts";
 import { type Caller, Rejection, type RoomsPort } from "../room/port.ts";
 import type { ConnectionHost } from "./connection-host.ts";
+import { openLane } from "./doc-lane.ts";
+import type { DocPeer } from "./doc-peer.ts";
 import type { Feeds } from "./feed.ts";
 import { Membership, type MembershipHost } from "./membership.ts";
 import { Outbox, type OutboxOwner } from "./outbox.ts";
@@ -17,7 +19,7 @@ import { readFrame } from "./read-frame.ts";
 import { rejectFrame } from "./reject-frame.ts";
 import type { ServerSocket } from "./server-socket.ts";
 import { usableIdentity } from "./usable-identity.ts";
-import { readVaruint } from "./varuint.ts";
+import { readVaruint, varuintLength } from "./varuint.ts";
 
 /** How long it may take to find out who somebody is, beyond the time for `hello`. */
 const CHECK_MS = 30_000;
@@ -70,6 +72,15 @@ export class Connection implements OutboxOwner, MembershipHost {
   /** What is sent waits: looks after it soon. */
   watch(): void {
     this.host.watch(this);
+  }
+
+  openLane({ key, channel }: Membership): DocPeer {
+    const { thread } = key;
+    return openLane(key, channel, this.session?.caller as Caller, this, {
+      clock: this.host.clock,
+      saved: (n) => this.send({ type: "saved", thread, n }),
+      tell: (rejection) => this.reject(undefined, rejection),
+    });
   }
 
   replaced(member: Membership): boolean {
@@ -180,12 +191,12 @@ export class Connection implements OutboxOwner, MembershipHost {
     }
     if (this.isClosed()) return;
     if ("refused" in identity) return this.close(4401, identity.refused);
-    const { tenant, user } = identity;
+    const { tenant, user, role = "editor" } = identity;
     const { client } = hello;
     this.cancelHello();
     this.cancelHello = NOTHING;
     this.session = {
-      caller: { tenant, user, client, connection: this.id },
+      caller: { tenant, user, client, connection: this.id, role },
       members: new Map(),
       channels: 0,
     };
@@ -310,11 +321,7 @@ export class Connection implements OutboxOwner, MembershipHost {
       return this.close(4402, "The binary frame names a channel that was never issued.");
     const members = [...(this.session?.members.values() ?? [])];
     // Frames for a channel that was left are late, not wrong.
-    if (members.some((member) => member.channel === channel))
-      this.reject(
-        undefined,
-        new Rejection("not_supported", "This server does not have the document lane yet."),
-      );
+    members.find((member) => member.channel === channel)?.receive(data.subarray(varuintLength(channel)));
   }
 
   private send(frame: object): void {

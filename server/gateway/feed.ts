@@ -1,6 +1,7 @@
 import type { Person } from "../../shared/protocol/index.ts";
 import type { Broadcast, RoomsPort } from "../room/port.ts";
 import type { ThreadKey } from "../store/store.ts";
+import { awarenessMessage, SharedMessage, updateMessage } from "./doc-messages.ts";
 
 /** One frame for many readers: the text, and the same bytes with the WebSocket header before them. */
 export type SharedFrame = { frame: Uint8Array; framed: Uint8Array };
@@ -9,6 +10,9 @@ export type SharedFrame = { frame: Uint8Array; framed: Uint8Array };
 export type FeedItem =
   | ({ kind: "entries"; after: number; seq: number; mark: string; reach: number } & SharedFrame)
   | ({ kind: "people"; n: number } & SharedFrame)
+  | { kind: "doc"; seq: number; by: string | null; message: SharedMessage }
+  | { kind: "awareness"; by: string | null; message: SharedMessage }
+  | { kind: "resync" }
   | { kind: "lost"; reason: string };
 
 /** A reader of a feed. */
@@ -86,6 +90,20 @@ function encode(thread: string, broadcast: Broadcast): FeedItem {
       const { n, join, leave, update } = broadcast;
       return { kind: "people", n, ...shared(peopleFrame(thread, { join, leave, update })) };
     }
+    case "doc":
+      return {
+        kind: "doc",
+        seq: broadcast.seq,
+        by: broadcast.by,
+        message: new SharedMessage(() => updateMessage(broadcast.update)),
+      };
+    case "awareness":
+      return {
+        kind: "awareness",
+        by: broadcast.by,
+        message: new SharedMessage(() => awarenessMessage(broadcast.update)),
+      };
+    case "resync":
     case "lost":
       return broadcast;
   }

@@ -1,9 +1,12 @@
-import type { Cursor } from "../../shared/protocol/index.ts";
+import type { CloseCode, Cursor } from "../../shared/protocol/index.ts";
 import type { CatchUp, JoinReply, RoomsPort } from "../room/port.ts";
 import { Rejection } from "../room/port.ts";
 import type { ThreadKey } from "../store/store.ts";
+import type { DocItem, DocPeer } from "./doc-peer.ts";
 import { type FeedItem, type FeedReader, type Feeds, peopleFrame } from "./feed.ts";
 import type { Outbox } from "./outbox.ts";
+
+type ThreadItem = Exclude<FeedItem, DocItem>;
 
 /** What a membership needs of its connection. */
 export interface MembershipHost {
@@ -14,8 +17,11 @@ export interface MembershipHost {
   readonly outbox: Outbox;
   /** Whether a newer membership of the same thread took the place of one that was left. */
   replaced(member: Membership): boolean;
+  /** The document lane of a channel was opened. */
+  openLane(member: Membership): DocPeer;
   /** Sends soon what waits. */
   watch(): void;
+  close(code: CloseCode, reason: string): void;
   /** The thread cannot be served any more: the connection closes, and the client comes back. */
   lost(reason: string): void;
 }
@@ -32,9 +38,10 @@ export class Membership implements FeedReader {
   private readonly host: MembershipHost;
   private readonly history: number;
   private state: "filling" | "live" | "lagging" | "left" = "filling";
-  private kept: FeedItem[] | null = null;
+  private kept: ThreadItem[] | null = null;
   private cursor: Cursor | null = null;
   private people = 0;
+  private doc: DocPeer | null = null;
   private window = Number.NEGATIVE_INFINITY;
   /** Settled when the join is answered: requests for the thread wait for it. */
   readonly ready: Promise<void>;
@@ -54,7 +61,20 @@ export class Membership implements FeedReader {
     this.ready = this.join(join);
   }
 
+  /** Takes a message of the document lane; the first one opens it. */
+  receive(message: Uint8Array): void {
+    const take = () => {
+      if (!this.here()) return;
+      this.doc ??= this.host.openLane(this);
+      this.doc.receive(message);
+    };
+    // A join that fails has said so.
+    this.ready.then(take, () => {});
+  }
+
   deliver(item: FeedItem): void {
+    if (item.kind === "doc" || item.kind === "awareness" || item.kind === "resync")
+      return this.doc?.deliver(item);
     switch (this.state) {
       case "filling":
         this.kept ??= [];
@@ -72,7 +92,9 @@ export class Membership implements FeedReader {
 
   /** Called now and then: a reader that lagged and has drained gets what it missed. */
   async resume(): Promise<void> {
-    if (this.state !== "lagging" || !this.host.outbox.drained) return;
+    if (!this.host.outbox.drained) return;
+    this.doc?.resume();
+    if (this.state !== "lagging") return;
     this.state = "filling";
     try {
       const reply = await this.host.rooms.catchUp({
@@ -90,13 +112,14 @@ export class Membership implements FeedReader {
 
   /** Whether it waits to be brought back from the log. */
   get lags(): boolean {
-    return this.state === "lagging";
+    return this.state === "lagging" || this.doc?.isBehind === true;
   }
 
   leave(): void {
     if (this.state === "left") return;
     this.state = "left";
     this.kept = null;
+    this.doc?.end();
     this.host.feeds.remove(this.key, this);
     void this.host.rooms.leave({ key: this.key, connection: this.host.id });
   }
@@ -154,7 +177,7 @@ export class Membership implements FeedReader {
     for (const item of kept ?? []) if (this.state === "live") this.forward(item);
   }
 
-  private forward(item: FeedItem): void {
+  private forward(item: ThreadItem): void {
     const { outbox } = this.host;
     const cursor = this.cursor as Cursor;
     switch (item.kind) {

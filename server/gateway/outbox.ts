@@ -71,14 +71,25 @@ export class Outbox {
    * @returns false when the connection is over its hard bound and was cut
    */
   push(frame: string | Uint8Array, framed?: Uint8Array): boolean {
+    return this.queue(() => {
+      if (framed && this.socket.sendFramed) this.socket.sendFramed(framed, frame as Uint8Array);
+      else this.socket.send(frame);
+    });
+  }
+
+  /** Queues one binary frame. @returns as {@link push} */
+  pushBinary(frame: Uint8Array): boolean {
+    return this.queue(() => this.socket.sendBinary(frame));
+  }
+
+  private queue(send: () => void): boolean {
     const waiting = this.size;
     if (waiting <= this.limits.softBytes) this.largest = 0;
     if (waiting - this.largest > this.limits.hardBytes) {
       this.socket.terminate();
       return false;
     }
-    if (framed && this.socket.sendFramed) this.socket.sendFramed(framed, frame as Uint8Array);
-    else this.socket.send(frame);
+    send();
     const added = this.size - waiting;
     this.largest = Math.max(this.largest, added);
     this.expected += added;

@@ -6,6 +6,8 @@ export interface ServerSocket {
   readonly heldBytes?: number;
   /** Sends one frame: text, whichever form it has. */
   send(data: string | Uint8Array): void;
+  /** Sends one binary frame. */
+  sendBinary(data: Uint8Array): void;
   /**
    * Sends a text frame that has its WebSocket header already; absent where there is no wire.
    * @param frame the same without the header, for when it has to wait

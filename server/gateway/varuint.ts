@@ -11,3 +11,10 @@ export function readVaruint(bytes: Uint8Array): number | null {
   }
   return null;
 }
+
+/** How many bytes a number takes as {@link readVaruint} reads it. */
+export function varuintLength(value: number): number {
+  let length = 1;
+  for (let left = value; left >= 0x80; left = Math.floor(left / 0x80)) length += 1;
+  return length;
+}

@@ -7,9 +7,12 @@ import { writeFine } from "../../shared/json-crdt/y-write.ts";
 import type { Json } from "../../shared/protocol/index.ts";
 import { goneBefore, repairMerge } from "./merge-repair.ts";
 import { Replica } from "./replica.ts";
+import { checkUpdate, type UpdateVerdict } from "./update-check.ts";
 
 /** The server's own client id is this and the document's generation; ids below 1024 are nobody else's. */
 const SERVER_IDS = 64;
+/** The first id of peers. */
+const FOREIGN_IDS = 1024;
 /** Replicas a thread may have: parallel runs. */
 const SLOTS = 15;
 
@@ -23,6 +26,8 @@ export class SharedDocument {
   private readonly clientId: number;
   private readonly replicas = new Map<number, Replica>();
   private updates: Uint8Array[] = [];
+  /** The peers whose updates these are; `null` for the server's own. */
+  private writers = new Set<string | null>();
   private change: StateChange = { patch: [], texts: [] };
   private readonly logged: () => Json;
   private current: Y.Transaction | null = null;
@@ -51,6 +56,7 @@ export class SharedDocument {
     });
     this.doc.on("update", (update: Uint8Array, origin: unknown) => {
       this.updates.push(update);
+      this.writers.add(typeof origin === "string" ? origin : null);
       // A replica that has parted lacks what the merge had to repair.
       for (const replica of this.replicas.values())
         if (replica !== origin || replica.split) replica.hold(update);
@@ -69,6 +75,11 @@ export class SharedDocument {
     return stateOf(this.doc);
   }
 
+  /** Whether an update may be merged. */
+  check(update: Uint8Array): UpdateVerdict {
+    return checkUpdate(this.doc, update);
+  }
+
   /** Writes changes that apply to the state as it is. */
   edit(ops: readonly FineOp[], origin: unknown = null): StateChange {
     return this.transaction(origin, () => {
@@ -76,8 +87,9 @@ export class SharedDocument {
     });
   }
 
-  /** Takes in what a Yjs peer did. The bytes must have been checked. */
-  merge(update: Uint8Array, origin: unknown): StateChange {
+  /** Takes in what a Yjs peer did. The bytes must have been checked. @param peer names the peer */
+  merge(update: Uint8Array, peer: string): StateChange {
+    const origin = peer;
     return this.transaction(origin, () => Y.applyUpdate(this.doc, update, origin));
   }
 
@@ -127,16 +139,37 @@ export class SharedDocument {
     });
   }
 
-  /** The updates since this was last called. */
-  takeUpdates(): Uint8Array[] {
-    const { updates } = this;
+  /** The updates since this was last called. `by`: the peer that all of them are of, `null` when there is no such one */
+  takeUpdates(): { updates: Uint8Array[]; by: string | null } {
+    const { updates, writers } = this;
+    const [by = null] = writers.size === 1 ? writers : [];
     this.updates = [];
-    return updates;
+    this.writers = new Set();
+    return { updates, by };
   }
 
-  /** All of it as one update. */
-  encode(): Uint8Array {
-    return Y.encodeStateAsUpdate(this.doc);
+  /** All of it as one update. @param vector without what a peer of this state vector has */
+  encode(vector?: Uint8Array): Uint8Array {
+    return Y.encodeStateAsUpdate(this.doc, vector);
+  }
+
+  /** The state vector, encoded. */
+  vector(): Uint8Array {
+    return Y.encodeStateVector(this.doc);
+  }
+
+  /**
+   * Whether a peer's document is one of another generation, or has something of the server's that was lost: nothing
+   * of it may come in.
+   * @param clocks its state vector
+   */
+  isOfOtherGeneration(clocks: ReadonlyMap<number, number>): boolean {
+    return [...clocks].some(
+      ([id, clock]) =>
+        id < FOREIGN_IDS &&
+        clock > 0 &&
+        ((id >= SERVER_IDS && id !== this.clientId) || clock > Y.getState(this.doc.store, id)),
+    );
   }
 
   destroy(): void {

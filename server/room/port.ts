@@ -1,4 +1,5 @@
 import type {
+  CloseCode,
   Cursor,
   Entry,
   Person,
@@ -18,6 +19,8 @@ export type Caller = {
   user: { id: string; name: string };
   client: string;
   connection: string;
+  /** What they may do in threads. */
+  role: Role;
 };
 
 /** The frames that a room answers. */
@@ -60,8 +63,39 @@ export type Broadcast =
       reach: number;
     }
   | { kind: "people"; n: number; join: Person[]; leave: string[]; update: Person[] }
+  /**
+   * [Y2] What a commit did to the document, in one update; `by`: the connection that all of it came from, which has
+   * it already.
+   */
+  | { kind: "doc"; seq: number; update: Uint8Array; by: string | null }
+  /** [Y5] What clients of the document tell about themselves; `by` as above. */
+  | { kind: "awareness"; update: Uint8Array; by: string | null }
+  /** The room has started over from the store: what was sent to it and not acknowledged is to be sent again. */
+  | { kind: "resync" }
   /** The room cannot go on here; readers must join again. */
   | { kind: "lost"; reason: string };
+
+/** The document as far as it is committed, for a peer that lacks something of it. */
+export type DocSync = {
+  generation: number;
+  seq: number;
+  /** What the peer lacks. */
+  update: Uint8Array;
+  /** State vector of the document. */
+  vector: Uint8Array;
+  /** What the others tell about themselves; `null` when nobody does. */
+  awareness: Uint8Array | null;
+};
+
+/**
+ * What became of an update of a peer: it is committed at `seq`; it builds on something that is not here, in a
+ * document of this state vector; its sender may only read; or it is refused, and its sender's connection with it.
+ */
+export type DocTaken =
+  | { kind: "saved"; seq: number }
+  | { kind: "missing"; reason: string; vector: Uint8Array }
+  | { kind: "forbidden"; reason: string }
+  | { kind: "refused"; code: CloseCode; reason: string };
 
 /**
  * How the gateway reaches rooms: asynchronous, and with arguments that could be sent to another node.
@@ -90,6 +124,29 @@ export interface RoomsPort {
   /** @returns the fields of the ack @throws Rejection */
   request(request: { key: ThreadKey; caller: Caller; frame: RoomRequest }): Promise<Record<string, unknown>>;
   presence(request: { key: ThreadKey; connection: string; data: Record<string, unknown> }): Promise<void>;
+  /**
+   * [Y1] Answers a peer's sync step 1.
+   * @param request.vector its state vector
+   * @returns what it lacks, or why its connection is to be closed
+   * @throws Rejection not_found, store_failed
+   */
+  docSync(request: {
+    key: ThreadKey;
+    vector: Uint8Array;
+  }): Promise<DocSync | (DocTaken & { kind: "refused" })>;
+  /** [Y3] Takes in an update of a peer. @throws Rejection not_found, store_failed */
+  docUpdate(request: {
+    key: ThreadKey;
+    caller: Caller;
+    update: Uint8Array;
+    via: "doc" | "door";
+  }): Promise<DocTaken>;
+  /** [Y5] Takes in what a peer tells about itself. @returns why its connection is to be closed, else `null` */
+  awareness(request: {
+    key: ThreadKey;
+    caller: Caller;
+    update: Uint8Array;
+  }): Promise<{ code: CloseCode; reason: string } | null>;
   threads(request: { tenant: string; query: ThreadQuery; ids?: string[] }): Promise<ThreadInfo[]>;
   /** Hears a thread's broadcasts on this node. @returns stops it */
   listen(key: ThreadKey, listener: (broadcast: Broadcast) => void): () => void;

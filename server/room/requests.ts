@@ -41,6 +41,8 @@ export function answerRequest(
   host: RequestHost,
 ): Promise<Fields> {
   if (frame.type === "earlier") return earlier(room, frame);
+  if (caller.role === "viewer")
+    return Promise.reject(new Rejection("forbidden", "You can read this thread, and not change it."));
   const ackKey = `${frame.type}:${frame.type === "submit" ? frame.inputId : frame.key}`;
   const hash = fingerprint(frame);
   const user = caller.user.id;

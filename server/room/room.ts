@@ -5,12 +5,12 @@ import type { AgentRegistry } from "../agents/registry.ts";
 import type { AckRow, Batch, CommitResult, Loaded, Store, ThreadKey } from "../store/store.ts";
 import { type AbandonedCode, endAbandonedRuns } from "./abandoned-runs.ts";
 import { AckMemory } from "./ack-memory.ts";
+import { Audience } from "./audience.ts";
 import type { CommitTurn } from "./commit-turn.ts";
+import { docBroadcast } from "./doc-requests.ts";
 import { fromRow } from "./input-record.ts";
 import { Marks, randomId } from "./marks.ts";
 import { notStored } from "./not-stored.ts";
-import { People } from "./people.ts";
-import { peopleTeller } from "./people-teller.ts";
 import { type Broadcast, Rejection } from "./port.ts";
 import { loadTimeline, logAsText } from "./read-log.ts";
 import { Responses } from "./responses.ts";
@@ -50,7 +50,13 @@ type Work = {
 type CommitFailure = CommitResult & { ok: false };
 
 /** The turn that is being committed. */
-type Current = { turn: Turn; mark: string; work: { item: Work; done: () => unknown }[]; broken?: Error };
+type Current = {
+  turn: Turn;
+  mark: string;
+  work: { item: Work; done: () => unknown }[];
+  state: ReturnType<StoredState["take"]>;
+  broken?: Error;
+};
 
 /**
  * The live object of one thread ([L3], [L4]): a serial hub. Work comes into an inbox; once a turn all of it
@@ -59,7 +65,7 @@ type Current = { turn: Turn; mark: string; work: { item: Work; done: () => unkno
  */
 export class Room {
   readonly key: ThreadKey;
-  readonly people = new People();
+  readonly audience: Audience;
   readonly responses: Responses;
   readonly acks: AckMemory;
   timeline = new Timeline();
@@ -75,7 +81,6 @@ export class Room {
   /** Commits that failed since one did not. */
   private failures = 0;
   private storedUnfinished = false;
-  private readonly tellPeople: () => void;
   /** Set when the room has left memory; work for it goes to a new one. */
   closed = false;
   /** Set before a shutdown: nothing is begun any more, and a failed commit is not tried in another way. */
@@ -88,10 +93,7 @@ export class Room {
     this.host = host;
     this.state = new StoredState(host.texts, null, () => this.timeline.state);
     this.acks = new AckMemory(host.store, host.clock, key);
-    this.tellPeople = peopleTeller(this.people, host.clock, (change) => {
-      host.publish(key, { kind: "people", ...change });
-      host.changed(key);
-    });
+    this.audience = new Audience(key, host);
     this.place = { epoch: randomId(), seq: 0, mark: "", generation: 0, ownerEpoch: 1 };
     this.responses = new Responses({
       key,
@@ -152,15 +154,10 @@ export class Room {
     this.acks.keep(row);
   }
 
-  /** Tells who is here, soon ([W2]). */
-  peopleChanged(): void {
-    this.tellPeople();
-  }
-
   /** Whether nobody is here and nothing is under way. */
   get unused(): boolean {
-    const { people, responses, inbox, holds } = this;
-    return !this.busy && inbox.length + people.size + holds === 0 && !responses.pending;
+    const { audience, responses, inbox, holds } = this;
+    return !this.busy && inbox.length + audience.people.size + holds === 0 && !responses.pending;
   }
 
   /** Whether the stored fold is behind. */
@@ -191,7 +188,7 @@ export class Room {
     const inbox = this.inbox;
     this.inbox = [];
     const turn = new Turn(this.timeline, this.host.clock.now());
-    const current: Current = { turn, mark: this.marks.next(), work: [] };
+    const current: Current = { turn, mark: this.marks.next(), work: [], state: null };
     this.current = current;
     const head = this.timeline.turns.head;
     for (const item of inbox) {
@@ -221,14 +218,15 @@ export class Room {
       if (head !== this.timeline.turns.head || turn.foldDue) turn.setInfo(threadInfo(this.timeline, turn.at));
       if (unfinished !== this.storedUnfinished) turn.setInfo({ unfinished });
       this.storedUnfinished = unfinished;
-      return turn.batch(this.place, this.key, current.mark, this.state.take(turn.foldDue));
+      current.state = this.state.take(turn.foldDue);
+      return turn.batch(this.place, this.key, current.mark, current.state);
     } catch (error) {
       return this.breakOff(current, [], error);
     }
   }
 
   settle(result: CommitResult | null): void {
-    const { turn, mark, work, broken } = this.current as Current;
+    const { turn, mark, work, state, broken } = this.current as Current;
     this.current = null;
     if (broken || (result && !result.ok)) {
       const failed = broken ? { code: "failed" as const, error: broken } : result;
@@ -255,9 +253,9 @@ export class Room {
       messages.reach = Number.POSITIVE_INFINITY;
       const json = turn.entries.map((entry) => entry.json);
       const { seq } = last;
-      // Answers are promises and take a few microtasks to reach their sockets; entries come after them.
-      setImmediate(() => this.host.publish(this.key, { kind: "entries", after, seq, mark, json, reach }));
+      this.publishSoon({ kind: "entries", after, seq, mark, json, reach });
     }
+    if (state && state.updates.length > 0) this.publishSoon(docBroadcast(this.place.seq, state));
     if (last || turn.create) this.host.changed(this.key);
     this.goOn();
   }
@@ -296,13 +294,12 @@ export class Room {
       this.storedUnfinished = false;
       if (loaded) await this.restore(loaded, "STORE_FAILED");
       if (this.place.seq > told) await this.tellStored(told);
+      this.publishSoon({ kind: "resync" });
     } catch (error) {
       this.closed = true;
       this.warn("the room gives its thread up", error);
       this.host.gone(this);
-      // As with entries: whoever waits for an answer gets it before the socket closes.
-      const reason = "The thread cannot be read at the moment.";
-      setImmediate(() => this.host.publish(this.key, { kind: "lost", reason }));
+      this.publishSoon({ kind: "lost", reason: "The thread cannot be read at the moment." });
       for (const item of this.inbox) item.reject(notStored("failed"));
       this.inbox = [];
     }
@@ -319,7 +316,12 @@ export class Room {
     const { seq, mark } = this.place;
     const json = await logAsText(this.host.store, this.key, after, seq);
     const reach = Number.NEGATIVE_INFINITY;
-    setImmediate(() => this.host.publish(this.key, { kind: "entries", after, seq, mark, json, reach }));
+    this.publishSoon({ kind: "entries", after, seq, mark, json, reach });
+  }
+
+  /** Answers are promises and take a few microtasks to reach their sockets; what all are told comes after them. */
+  private publishSoon(broadcast: Broadcast): void {
+    setImmediate(() => this.host.publish(this.key, broadcast));
   }
 
   private warn(what: string, error: unknown): void {

@@ -4,6 +4,7 @@ import { Cursor, type Entry, type ThreadInfo } from "../../shared/protocol/index
 import type { AgentRegistry } from "../agents/registry.ts";
 import type { Store, ThreadKey } from "../store/store.ts";
 import { CommitTurn } from "./commit-turn.ts";
+import { answerSync, takeUpdate } from "./doc-requests.ts";
 import type { Broadcast, CatchUp, JoinReply, RoomsPort } from "./port.ts";
 import { Rejection } from "./port.ts";
 import { readLog } from "./read-log.ts";
@@ -77,24 +78,22 @@ export class Rooms implements RoomsPort {
           turn.setInfo({ updatedAt: turn.at });
         }
         return () => {
-          room.people.join(caller.connection, { client: caller.client, user: caller.user });
-          room.peopleChanged();
+          room.audience.join(caller);
           return standAt(room, usable, history, windowOf(room, oldest));
         };
       });
-      return this.reply(room, standing, history);
+      return { ...(await this.reply(room, standing, history)), role: caller.role };
     });
   }
 
   async leave({ key, connection }: { key: ThreadKey; connection: string }): Promise<void> {
     // Only who is in memory can be left.
     const room = this.live.get(mapKey(key));
-    if (!room?.people.leave(connection)) return;
-    room.peopleChanged();
+    if (!room?.audience.leave(connection)) return;
     if (room.unused) this.unloadLater(room);
   }
 
-  async catchUp(request: Parameters<RoomsPort["catchUp"]>[0]): Promise<JoinReply> {
+  async catchUp(request: Parameters<RoomsPort["catchUp"]>[0]): Promise<Omit<JoinReply, "role">> {
     const { key, cursor, history, window } = request;
     return this.within(key, async (room) => {
       const usable = await this.usableCursor(room, cursor);
@@ -112,14 +111,25 @@ export class Rooms implements RoomsPort {
   }
 
   async presence(request: Parameters<RoomsPort["presence"]>[0]): Promise<void> {
-    const room = this.live.get(mapKey(request.key));
-    if (room?.people.setData(request.connection, request.data)) room.peopleChanged();
+    this.live.get(mapKey(request.key))?.audience.setData(request.connection, request.data);
+  }
+
+  async docSync({ key, vector }: Parameters<RoomsPort["docSync"]>[0]) {
+    return this.within(key, (room) => answerSync(room, vector));
+  }
+
+  async docUpdate(request: Parameters<RoomsPort["docUpdate"]>[0]) {
+    return this.within(request.key, (room) => takeUpdate(room, request));
+  }
+
+  async awareness({ key, caller, update }: Parameters<RoomsPort["awareness"]>[0]) {
+    return this.live.get(mapKey(key))?.audience.take(caller, update) ?? null;
   }
 
   async threads({ tenant, query, ids }: Parameters<RoomsPort["threads"]>[0]): Promise<ThreadInfo[]> {
     const rows = await this.options.store.threads({ tenant, limit: 200, ...query, ...(ids && { ids }) });
     return rows.map((row) => {
-      const people = this.live.get(mapKey({ tenant, thread: row.id }))?.people.all() ?? [];
+      const people = this.live.get(mapKey({ tenant, thread: row.id }))?.audience.people.all() ?? [];
       return {
         ...row,
         // Nobody has read marks yet, so nothing counts as unread.
@@ -263,7 +273,7 @@ export class Rooms implements RoomsPort {
     return (await this.options.store.mark(room.key, cursor.seq)) === cursor.mark ? cursor : null;
   }
 
-  private async reply(room: Room, standing: Standing, history: number): Promise<JoinReply> {
+  private async reply(room: Room, standing: Standing, history: number): Promise<Omit<JoinReply, "role">> {
     const { cursor, place, people } = standing;
     const { seq, mark } = place;
     let { snapshot } = standing;
@@ -272,7 +282,7 @@ export class Rooms implements RoomsPort {
       if (items && !items.some((entry) => standing.reaches(entry))) {
         const { window } = standing;
         const catchUp: CatchUp = { kind: "entries", after: cursor.seq, seq, mark, items, window };
-        return { ...place, recovered: true, role: "editor", catchUp, people };
+        return { ...place, recovered: true, catchUp, people };
       }
     }
     snapshot ??= (await room.enqueue(() => () => standAt(room, null, history, null))).snapshot;
@@ -285,7 +295,6 @@ export class Rooms implements RoomsPort {
       mark: of,
       generation,
       recovered: false,
-      role: "editor",
       catchUp: snapshot,
       people,
     };

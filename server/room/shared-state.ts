@@ -20,6 +20,7 @@ import { RecentChanges, stale } from "./recent-changes.ts";
 import { revertRun, type StateChangeRow, type StateOp, textOp } from "./state-changes.ts";
 import { StateSize } from "./state-size.ts";
 import { encode, refuseLarge } from "./turn.ts";
+import type { UpdateVerdict } from "./update-check.ts";
 
 /** How an agent's states are to be read. */
 export type StateOptions = Pick<AgentOptions, "privateState" | "stateBase">;
@@ -191,13 +192,19 @@ export class SharedState {
     return patched;
   }
 
+  /** Whether an update of a Yjs peer may be merged. */
+  check(update: Uint8Array): UpdateVerdict {
+    return this.document.check(update);
+  }
+
   /**
    * Takes in what a Yjs peer did; the update must have been checked.
+   * @param peer names its connection
    * @returns whether it changed the state
    */
-  merge(to: LogWriter, by: Author, update: Uint8Array, via: "doc" | "door"): boolean {
+  merge(to: LogWriter, by: Author, update: Uint8Array, via: "doc" | "door", peer = ""): boolean {
     const before = this.logged();
-    const change = this.document.merge(update, by);
+    const change = this.document.merge(update, peer);
     if (change.patch.length + change.texts.length === 0) return false;
     const { ops } = finePatch(before, change.patch, this.texts, this.diff);
     this.logChange(to, { run: null, by, via }, change.patch, ops, change.texts);
@@ -223,7 +230,13 @@ export class SharedState {
    * What is to be stored with the next commit, since this was last called.
    * @param all what is known of agents whose run is under way too: it may be as large as the state
    */
-  take(all: boolean): { updates: Uint8Array[]; rows: StateChangeRow[]; memories: [string, AgentMemory][] } {
+  take(all: boolean): {
+    updates: Uint8Array[];
+    /** The peer that all of the updates are of. */
+    by: string | null;
+    rows: StateChangeRow[];
+    memories: [string, AgentMemory][];
+  } {
     const { rows } = this;
     this.rows = [];
     const busy = new Set([...this.runs.values()].map(({ agent }) => agent));
@@ -234,7 +247,7 @@ export class SharedState {
       this.remembered.delete(agent);
       memories.push([agent, this.memories.get(agent) as AgentMemory]);
     }
-    return { updates: this.document.takeUpdates(), rows, memories };
+    return { ...this.document.takeUpdates(), rows, memories };
   }
 
   /** Hands over what a run's agent sees, and what its replica holds: for tests, where both are to be equal. */

@@ -35,7 +35,8 @@ export function windowOf(room: Room, oldest: string | undefined): number | null 
 export function standAt(room: Room, cursor: Cursor | null, history: number, window: number | null): Standing {
   const { epoch, seq, mark, generation } = room.place;
   const place = { epoch, seq, mark, generation };
-  const people = { n: room.people.n, all: room.people.all() };
+  const { people: here } = room.audience;
+  const people = { n: here.n, all: here.all() };
   const { timeline } = room;
   if (cursor && cursor.seq <= seq && window !== null) {
     const reaches = reachBelow(timeline, window, cursor.seq);

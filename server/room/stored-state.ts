@@ -41,12 +41,12 @@ export class StoredState {
   }
 
   /**
-   * What is to be stored with the next commit; `null` when nothing is.
+   * What is to be stored with the next commit; `null` when nothing is. `by`: the peer that all of its updates are of.
    * @param foldDue the stored fold is written too: a good time for what may be large
    */
-  take(foldDue: boolean): StateWrite | null {
+  take(foldDue: boolean): (StateWrite & { by: string | null }) | null {
     if (!this.made) return null;
-    const { updates, rows, memories } = this.made.take(foldDue);
+    const { updates, by, rows, memories } = this.made.take(foldDue);
     if (updates.length + rows.length + memories.length === 0) return null;
     this.behind += updates.reduce((sum, update) => sum + update.byteLength, 0);
     const isWorthIt = foldDue && this.behind > Math.max(UPDATES_AT_LEAST, this.whole);
@@ -54,6 +54,7 @@ export class StoredState {
     if (whole) [this.whole, this.behind] = [whole.byteLength, 0];
     return {
       updates,
+      by,
       ...(whole && { whole }),
       changes: rows.map(({ seq, run, ...rest }) => ({ seq, run, json: JSON.stringify(rest) })),
       agents: memories.map(([agent, memory]) => ({ agent, json: JSON.stringify(memory) })),

@@ -51,7 +51,13 @@ export const ingestLog: PartRole = () => {
         idleMs: 60_000,
         warn,
       });
-      const caller = { tenant: KEY.tenant, user: { id: "ana", name: "Ana" }, client: "c", connection: "c" };
+      const caller = {
+        tenant: KEY.tenant,
+        user: { id: "ana", name: "Ana" },
+        client: "c",
+        connection: "c",
+        role: "editor" as const,
+      };
       await rooms.join({ key: KEY, caller, cursor: null, create: true, history: 0 });
       batches = [];
       const told = new Promise<number>((resolve) =>

@@ -67,7 +67,7 @@ export class TestRooms {
     this.n += 1;
     const { client = `client-${name.toLowerCase()}` } = more;
     const user = { id: `guest:${name.toLowerCase()}`, name };
-    const caller: Caller = { tenant: "default", user, client, connection: `c${this.n}` };
+    const caller: Caller = { tenant: "default", user, client, connection: `c${this.n}`, role: "editor" };
     return TestReader.join(this.rooms, { tenant: "default", thread }, caller, more);
   }
 }

@@ -1,0 +1,55 @@
+import type { Clock } from "../../shared/clock.ts";
+import type { ThreadKey } from "../store/store.ts";
+import { RoomAwareness } from "./awareness.ts";
+import { People } from "./people.ts";
+import { peopleTeller } from "./people-teller.ts";
+import type { Broadcast, Caller } from "./port.ts";
+
+/** What an audience is told through. */
+type AudienceHost = {
+  clock: Clock;
+  publish(key: ThreadKey, broadcast: Broadcast): void;
+  changed(key: ThreadKey): void;
+};
+
+/** Who is in a room ([W1]), and what they tell about themselves ([Y5]). */
+export class Audience {
+  readonly people = new People();
+  readonly awareness = new RoomAwareness();
+  private readonly tell: (update: Uint8Array, by: string | null) => void;
+  private readonly tellPeople: () => void;
+
+  constructor(key: ThreadKey, host: AudienceHost) {
+    this.tell = (update, by) => host.publish(key, { kind: "awareness", update, by });
+    this.tellPeople = peopleTeller(this.people, host.clock, (change) => {
+      host.publish(key, { kind: "people", ...change });
+      host.changed(key);
+    });
+  }
+
+  join({ connection, client, user }: Caller): void {
+    this.people.join(connection, { client, user });
+    this.tellPeople();
+  }
+
+  /** Somebody has gone. @returns whether they were here */
+  leave(connection: string): boolean {
+    const gone = this.awareness.leave(connection);
+    if (gone) this.tell(gone, null);
+    if (!this.people.leave(connection)) return false;
+    this.tellPeople();
+    return true;
+  }
+
+  setData(connection: string, data: Record<string, unknown>): void {
+    if (this.people.setData(connection, data)) this.tellPeople();
+  }
+
+  /** Takes in what a client of the document tells, and hands it on. @returns why it is refused, else `null` */
+  take({ connection, user }: Caller, update: Uint8Array) {
+    const taken = this.awareness.take(connection, user, update);
+    if (taken && !(taken instanceof Uint8Array)) return taken;
+    if (taken) this.tell(taken, connection);
+    return null;
+  }
+}

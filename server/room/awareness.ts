@@ -1,0 +1,133 @@
+import * as decoding from "lib0/decoding";
+import * as encoding from "lib0/encoding";
+import { byteSize } from "../../shared/byte-size.ts";
+import type { Json } from "../../shared/protocol/index.ts";
+
+/** Who a client of the document is, as the server knows it. */
+export type AwarenessUser = { id: string; name: string };
+
+/** Bytes of JSON that one state may have. */
+const LONGEST = 4 * 1024;
+/** Ids that one connection may have at a time: a window has one, and for a moment another one when Yjs changes it. */
+const IDS = 8;
+/** Client ids below this are the server's. */
+const RESERVED = 1024;
+
+type State = { connection: string; user: string; clock: number; json: string };
+
+/** A message that is refused, with what to say to its sender. */
+export type AwarenessRefusal = { code: 4402 | 4409 | 4413; reason: string };
+
+/**
+ * What the clients of a document tell about themselves: carets, selections, presence ([Y5]). Unlike the awareness of
+ * y-protocols it believes nobody: an id belongs to the connection that announced it, and the user in a state is put
+ * there by the server.
+ */
+export class RoomAwareness {
+  private readonly states = new Map<number, State>();
+  /** Connections that another one of the same user took an id from, with the id. */
+  private readonly outdone = new Set<string>();
+
+  /** Number of clients that have told something. */
+  get size(): number {
+    return this.states.size;
+  }
+
+  /**
+   * Takes in what a connection tells.
+   * @param update as y-protocols encodes it
+   * @returns the update to hand on, `null` when there is nothing new in it, or why it is refused: nothing of it counts
+   *   then
+   */
+  take(connection: string, user: AwarenessUser, update: Uint8Array): Uint8Array | AwarenessRefusal | null {
+    const read = readUpdate(update);
+    if (!Array.isArray(read)) return read;
+    const own = [...this.states].filter(([, state]) => state.connection === connection).map(([id]) => id);
+    for (const { id, state } of read) {
+      const known = this.states.get(id);
+      // Somebody who comes back may be here before the old socket is known to be dead; two that both live are not one.
+      const isTaken = known && known.connection !== connection && known.user !== user.id;
+      if (isTaken || this.outdone.has(`${connection} ${id}`))
+        return { code: 4409, reason: `Another client uses the id ${id}. Take a new one and connect again.` };
+      if (known?.connection !== connection && state !== null && own.push(id) > IDS)
+        return { code: 4413, reason: `A connection may have ${IDS} awareness ids at a time.` };
+    }
+    const news: [number, number, string][] = [];
+    for (const { id, clock, state } of read) {
+      const known = this.states.get(id);
+      // A state that is gone is told with the clock it had.
+      if (known ? clock < known.clock || (clock === known.clock && state !== null) : state === null) continue;
+      if (known && known.connection !== connection) this.outdone.add(`${known.connection} ${id}`);
+      if (state === null) this.states.delete(id);
+      const json = state === null ? "null" : JSON.stringify(stamped(state, user));
+      if (state !== null) this.states.set(id, { connection, user: user.id, clock, json });
+      news.push([id, clock, json]);
+    }
+    return news.length > 0 ? encodeUpdate(news) : null;
+  }
+
+  /** A connection has gone. @returns the update that takes its states away; `null` when it had none */
+  leave(connection: string): Uint8Array | null {
+    for (const one of this.outdone) if (one.startsWith(`${connection} `)) this.outdone.delete(one);
+    const gone: [number, number, string][] = [];
+    for (const [id, state] of this.states) {
+      if (state.connection !== connection) continue;
+      this.states.delete(id);
+      gone.push([id, state.clock + 1, "null"]);
+    }
+    return gone.length > 0 ? encodeUpdate(gone) : null;
+  }
+
+  /** Everything at this moment as one update; `null` when there is nothing. */
+  all(): Uint8Array | null {
+    if (this.states.size === 0) return null;
+    return encodeUpdate([...this.states].map(([id, { clock, json }]) => [id, clock, json]));
+  }
+}
+
+type Told = { id: number; clock: number; state: Record<string, Json> | null };
+
+function readUpdate(update: Uint8Array): Told[] | AwarenessRefusal {
+  const told: Told[] = [];
+  try {
+    const decoder = decoding.createDecoder(update);
+    let left = decoding.readVarUint(decoder);
+    if (left === 0 && !decoding.hasContent(decoder)) return told;
+    for (; left > 0; left -= 1) {
+      const id = decoding.readVarUint(decoder);
+      const clock = decoding.readVarUint(decoder);
+      const length = decoding.readVarUint(decoder);
+      if (length > LONGEST)
+        return { code: 4413, reason: `An awareness state may have ${byteSize(LONGEST)}.` };
+      const json = new TextDecoder("utf-8", { fatal: true }).decode(decoding.readUint8Array(decoder, length));
+      const state = JSON.parse(json) as Json;
+      if (id < RESERVED || (state !== null && (typeof state !== "object" || Array.isArray(state)))) break;
+      told.push({ id, clock, state });
+      if (left === 1 && !decoding.hasContent(decoder)) return told;
+    }
+  } catch {
+    // Said below.
+  }
+  return {
+    code: 4402,
+    reason: `That was no awareness update: each state is an object or null, its id at least ${RESERVED}.`,
+  };
+}
+
+/** The state with the user it is by; how they look (their colour) is for them to say. */
+function stamped(state: Record<string, Json>, { id, name }: AwarenessUser): Record<string, Json> {
+  const { user } = state;
+  const said = typeof user === "object" && user !== null && !Array.isArray(user) ? user : {};
+  return { ...state, user: { ...said, id, name } };
+}
+
+function encodeUpdate(states: readonly [id: number, clock: number, json: string][]): Uint8Array {
+  const encoder = encoding.createEncoder();
+  encoding.writeVarUint(encoder, states.length);
+  for (const [id, clock, json] of states) {
+    encoding.writeVarUint(encoder, id);
+    encoding.writeVarUint(encoder, clock);
+    encoding.writeVarString(encoder, json);
+  }
+  return encoding.toUint8Array(encoder);
+}
