@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from "../shared/clock.ts";
 import type { DownFrame, DownFrameOf, ThreadQuery, User } from "../shared/protocol/index.ts";
 import { PROTOCOL } from "../shared/protocol/version.ts";
+import { readVaruint } from "../shared/varuint.ts";
 import { BACKOFF, type Backoff } from "./backoff.ts";
 import {
   type ConnectionState,
@@ -166,6 +167,7 @@ export function createClient(options: ClientOptions = {}): Client {
       case "snapshot":
       case "entries":
       case "people":
+      case "saved":
         return threads.get(frame.thread)?.frame(frame);
       case "threads":
         for (const list of lists) list.frame(frame);
@@ -190,6 +192,12 @@ export function createClient(options: ClientOptions = {}): Client {
       for (const each of followers()) each.welcome();
     },
     onFrame: dispatch,
+    onBytes(bytes) {
+      const [channel, length] = readVaruint(bytes) ?? [0, 0];
+      const [seq, behind] = readVaruint(bytes, length) ?? [0, 0];
+      for (const each of threads.values())
+        if (each.channel() === channel) each.bytes(bytes.subarray(behind), seq);
+    },
     onDown() {
       requests.down();
       for (const each of followers()) each.down();
@@ -223,6 +231,7 @@ export function createClient(options: ClientOptions = {}): Client {
     connection: () => line.state,
     me: () => ({ kind: "user", ...(welcomed?.user ?? { id: "", name: guest?.name ?? "" }) }),
     send: (frame) => line.send(JSON.stringify(frame)),
+    sendBytes: line.send,
     update: (thread, change) =>
       promised((answered) =>
         outbox.add({ type: "update", thread, key: makeId(random), ...change }, answered),

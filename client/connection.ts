@@ -79,6 +79,8 @@ export interface ConnectionOptions {
   onWelcome(frame: DownFrameOf<"welcome">): void;
   /** Every frame but `welcome` and `bye`. */
   onFrame(frame: DownFrame): void;
+  /** A binary frame: one of a document lane ([Y1]). */
+  onBytes(bytes: Uint8Array): void;
   /** A connection that was live is gone. */
   onDown(): void;
   onState(state: ConnectionState): void;
@@ -89,8 +91,8 @@ export interface Connection {
   readonly state: ConnectionState;
   /** Connects, the first time it is called. */
   start(): void;
-  /** Sends one frame as text; false when the connection is not live. */
-  send(text: string): boolean;
+  /** Sends one frame; false when the connection is not live. */
+  send(frame: string | Uint8Array<ArrayBuffer>): boolean;
   /** Leaves the present socket, if any, and dials at once: after `refused`, or with another identity. */
   restart(): void;
   /** The last word: no attempt follows. */
@@ -205,9 +207,11 @@ export function createConnection(options: ConnectionOptions): Connection {
   const heard = (data: unknown) => {
     heardAt = clock.now();
     asking = false;
-    // Binary frames belong to the document lane, which is not open here.
-    if (typeof data !== "string") return;
     try {
+      if (typeof data !== "string") {
+        if (isLive()) options.onBytes(new Uint8Array(data as ArrayBuffer));
+        return;
+      }
       const frame: DownFrame = JSON.parse(data);
       if (frame.type === "bye") down(frame.code, frame.reason, frame.retryAfterMs);
       else if (isLive()) {
@@ -251,9 +255,9 @@ export function createConnection(options: ConnectionOptions): Connection {
     }
   };
 
-  const send = (text: string) => {
+  const send = (frame: string | Uint8Array<ArrayBuffer>) => {
     if (!isLive() || socket?.readyState !== OPEN) return false;
-    socket.send(text);
+    socket.send(frame);
     return true;
   };
 

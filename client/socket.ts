@@ -9,7 +9,7 @@ export interface SocketLike {
   onmessage: ((event: never) => void) | null;
   onclose: ((event: never) => void) | null;
   onerror: ((event: never) => void) | null;
-  send(data: string): void;
+  send(data: string | Uint8Array<ArrayBuffer>): void;
   close(code?: number, reason?: string): void;
 }
 

@@ -36,6 +36,12 @@ export type ThreadEvents = {
   /** Everything was replaced by what the server sent; its state, without changes of this client that are under way. */
   snapshot: [state: Json];
   status: [status: ThreadStatus];
+  /** Joined, for the first time or again: the document lane can be opened. Of which generation the document is. */
+  joined: [generation: number];
+  /** A message of the document lane, and the seq it is as of. */
+  document: [message: Uint8Array, seq: number];
+  /** So many updates of the document, sent since it was joined, are stored. */
+  saved: [n: number];
   /** The thread cannot be had; `error` is that of the snapshot. */
   error: [error: CothreadError];
 };
@@ -89,6 +95,7 @@ export function createThreadCore(id: string, host: ThreadHost): ThreadCore {
       presence.joined();
       outbox.flush();
       changed();
+      if (sync.lane) emitter.emit("joined", sync.lane.generation);
     },
     replaced: () => pending.forgetAcked(),
     snapshot(state) {
@@ -184,7 +191,8 @@ export function createThreadCore(id: string, host: ThreadHost): ThreadCore {
       if (frame.type === "people") {
         people = applyPeople(people, frame);
         changed();
-      } else if (frame.type === "snapshot") sync.onSnapshot(frame);
+      } else if (frame.type === "saved") emitter.emit("saved", frame.n);
+      else if (frame.type === "snapshot") sync.onSnapshot(frame);
       else sync.onEntries(frame);
     },
     welcome: join,
@@ -195,6 +203,8 @@ export function createThreadCore(id: string, host: ThreadHost): ThreadCore {
       end();
     },
     joined: () => sync.joined,
+    channel: () => sync.lane?.channel,
+    bytes: (message, seq) => emitter.emit("document", message, seq),
     phase: () => sync.phase,
   };
   const held = createHeld(

@@ -10,7 +10,7 @@ import type { Phase } from "./thread-sync.ts";
 export type ThreadUpdate = Pick<UpFrameOf<"update">, "title" | "archived" | "settings" | "members">;
 
 /** Frames that belong to a thread. */
-export type ThreadFrame = DownFrameOf<"snapshot" | "entries" | "people">;
+export type ThreadFrame = DownFrameOf<"snapshot" | "entries" | "people" | "saved">;
 
 /** What the client tells a joined thread. */
 export interface ThreadControl {
@@ -26,6 +26,10 @@ export interface ThreadControl {
   close(): void;
   /** Whether changes may be sent. */
   joined(): boolean;
+  /** Number of its document lane on this connection; `undefined` while it is not joined. */
+  channel(): number | undefined;
+  /** A message of its document lane. @param seq see [Y2] */
+  bytes(message: Uint8Array, seq: number): void;
   /** How far its join has come. */
   phase(): Phase;
 }
@@ -44,6 +48,8 @@ export interface ThreadHost {
   me(): Author;
   /** Sends a frame that needs no answer; false when the connection is not live. */
   send(frame: object): boolean;
+  /** Sends a binary frame; false when the connection is not live. */
+  sendBytes(frame: Uint8Array<ArrayBuffer>): boolean;
   /** Changes a thread, joined or not. */
   update(thread: string, change: ThreadUpdate): Promise<void>;
   /** The thread wants to be joined from now on. */

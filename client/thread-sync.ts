@@ -76,6 +76,8 @@ export interface ThreadSync {
   readonly timeline: Timeline | null;
   readonly cursor: Cursor | null;
   readonly role: Role | undefined;
+  /** Of the document, and the number of its lane; `undefined` while the thread is not joined. */
+  readonly lane: { readonly channel: number; readonly generation: number } | undefined;
   /** Why it is not live; stands while it is still trying. */
   readonly error: CothreadError | undefined;
   /** Joins, with the cursor when there is one; former failures are forgotten. */
@@ -98,6 +100,7 @@ export function createThreadSync(options: ThreadSyncOptions): ThreadSync {
   /** Identity of the log that `timeline` is of; outlives a cursor that is no longer trusted. */
   let epoch: string | undefined;
   let role: Role | undefined;
+  let lane: ThreadSync["lane"];
   let error: CothreadError | undefined;
   /** Tells what is waited for now from what was before. */
   let turn = 0;
@@ -176,6 +179,7 @@ export function createThreadSync(options: ThreadSyncOptions): ThreadSync {
 
   const onJoined = (frame: Joined) => {
     role = frame.role;
+    lane = frame;
     target = frame.seq;
     watch();
     if (!frame.recovered) phase = "snapshot";
@@ -201,6 +205,9 @@ export function createThreadSync(options: ThreadSyncOptions): ThreadSync {
     },
     get role() {
       return role;
+    },
+    get lane() {
+      return this.joined ? lane : undefined;
     },
     get error() {
       return error;

@@ -7,6 +7,7 @@ import type {
   UpFrameOf,
 } from "../shared/protocol/index.ts";
 import { addEarlier } from "../shared/timeline/snapshot.ts";
+import { withVaruint } from "../shared/varuint.ts";
 import { CothreadError } from "./cothread-error.ts";
 import { makeId } from "./identity.ts";
 import { type InputContent, inputMessages, markNote } from "./input-messages.ts";
@@ -94,6 +95,13 @@ export interface Thread extends ThreadSnapshot {
   setTyping(typing: boolean): void;
   /** Tells the others something about this client: at most 4 KB of JSON, replaces what was told before. */
   setPresence(data: Record<string, unknown>): void;
+  /** Generation of the shared document; `undefined` while the thread is not joined. */
+  readonly generation: number | undefined;
+  /**
+   * Sends a message of y-protocols on the document lane; see `cothread/client/doc`, which does that for you.
+   * @returns false while the thread is not joined: nothing was sent
+   */
+  sendDocument(message: Uint8Array): boolean;
   /** Tries again after `status` became `failed`. */
   retry(): void;
 
@@ -189,6 +197,13 @@ export function createThread(core: Omit<ThreadCore, "thread">): Thread {
     },
     setTyping: core.presence.setTyping,
     setPresence: core.presence.set,
+    get generation() {
+      return sync.lane?.generation;
+    },
+    sendDocument(message: Uint8Array) {
+      const { channel } = sync.lane ?? {};
+      return channel !== undefined && host.sendBytes(withVaruint(channel, message));
+    },
     retry: () => core.retry(),
     hold: held.hold,
     release: held.release,

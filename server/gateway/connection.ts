@@ -7,6 +7,7 @@ import {
   type UpFrame,
   type UpFrameOf,
 } from "../../shared/protocol/index.ts";
+import { readVaruint } from "../../shared/varuint.ts";
 import type { Identity } from "../auth/authenticator.ts";
 import { type Caller, Rejection, type RoomsPort } from "../room/port.ts";
 import type { ConnectionHost } from "./connection-host.ts";
@@ -19,7 +20,6 @@ import { readFrame } from "./read-frame.ts";
 import { rejectFrame } from "./reject-frame.ts";
 import type { ServerSocket } from "./server-socket.ts";
 import { usableIdentity } from "./usable-identity.ts";
-import { readVaruint, varuintLength } from "./varuint.ts";
 
 /** How long it may take to find out who somebody is, beyond the time for `hello`. */
 const CHECK_MS = 30_000;
@@ -315,13 +315,13 @@ export class Connection implements OutboxOwner, MembershipHost {
   }
 
   private receiveBinary(data: Uint8Array): void {
-    const channel = readVaruint(data);
+    const [channel, behind] = readVaruint(data) ?? [0, 0];
     const issued = this.session?.channels ?? 0;
-    if (channel === null || channel < 1 || channel > issued)
+    if (channel < 1 || channel > issued)
       return this.close(4402, "The binary frame names a channel that was never issued.");
     const members = [...(this.session?.members.values() ?? [])];
     // Frames for a channel that was left are late, not wrong.
-    members.find((member) => member.channel === channel)?.receive(data.subarray(varuintLength(channel)));
+    members.find((member) => member.channel === channel)?.receive(data.subarray(behind));
   }
 
   private send(frame: object): void {

@@ -41,7 +41,7 @@ const WAITING = 1_000;
 const WAITING_BYTES = 8 * 1024 * 1024;
 /** Updates that may build on something that is not here, before one does not. */
 const MISSES = 200;
-/** An empty document's state vector. */
+/** The state vector of an empty document, and the awareness of nobody. */
 const NOTHING = new Uint8Array([0]);
 
 /** One connection as a peer of a thread's document ([Y1]–[Y5]), by whichever door it came. */
@@ -124,7 +124,8 @@ export class DocPeer {
     host.send(step2Message(sync.update), sync.seq);
     if (!isFirst) return;
     host.send(step1Message(sync.vector), sync.seq);
-    if (sync.awareness) host.send(awarenessMessage(sync.awareness), sync.seq);
+    // Also when it is nobody: whoever comes back learns who has gone.
+    host.send(awarenessMessage(sync.awareness ?? NOTHING), sync.seq);
     this.state = "live";
     const { held } = this;
     this.held = [];

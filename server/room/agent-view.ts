@@ -1,9 +1,9 @@
+import { applies, carryOver, namesIn } from "../../shared/json-crdt/carry-over.ts";
 import { type DiffOptions, diffJson } from "../../shared/json-crdt/diff.ts";
-import { type FineOp, fineDiff } from "../../shared/json-crdt/fine-patch.ts";
-import { movePatch } from "../../shared/json-crdt/moves.ts";
+import { fineDiff } from "../../shared/json-crdt/fine-patch.ts";
 import { applyPatch, jsonEqual } from "../../shared/json-crdt/patch.ts";
 import { isMembers, valueAt } from "../../shared/json-crdt/place.ts";
-import { formatPointer, isWithin, parsePointer } from "../../shared/json-crdt/pointer.ts";
+import { parsePointer } from "../../shared/json-crdt/pointer.ts";
 import type { TextPaths } from "../../shared/json-crdt/text-paths.ts";
 import type { Json, JsonPatch } from "../../shared/protocol/index.ts";
 import type { StateBase } from "../agents/agent.ts";
@@ -116,7 +116,7 @@ export class AgentView {
     this.emitted = this.held;
     if (own === undefined) return delta;
     this.own = next;
-    return this.carry(own, next, view);
+    return carryOver(own, next, view, this.texts, this.diff);
   }
 
   /** The state an agent's delta is made for, where that is not its replica's: one that it applies to. */
@@ -151,7 +151,7 @@ export class AgentView {
     if (base === "auto" && !this.hasMerged) this.hasMerged = this.shows(snapshot, held);
     // (c) What it changed since it spoke last, and nothing else.
     if (base === "own" || (resumes && !this.hasMerged))
-      return this.carry(held, this.withUnknown(snapshot, held), view);
+      return carryOver(held, this.withUnknown(snapshot, held), view, this.texts, this.diff);
     return diffJson(view, this.withUnknown(snapshot, view), this.diff);
   }
 
@@ -184,31 +184,6 @@ export class AgentView {
     });
     return shown.length * 2 > put.length;
   }
-
-  /** What leads from one state of the agent to its next, as a patch of a state that others have changed. */
-  private carry(from: Json, to: Json, view: Json): JsonPatch {
-    const carried: JsonPatch = [];
-    let [own, others] = [from, view];
-    for (const operation of diffJson(from, to, this.diff)) {
-      const over: FineOp[] = fineDiff(own, others, this.texts, this.diff).ops;
-      const left = this.isLeft(operation, over) && !isThere(operation, others);
-      const moved = left ? movePatch([operation], over, others) : null;
-      own = applyPatch(own, [operation]);
-      // What it names is gone, and stays so; or somebody edited what it removes, which stays too; or what it adds
-      // is there.
-      if (!moved || !applies(others, moved.patch)) continue;
-      others = applyPatch(others, moved.patch);
-      carried.push(...moved.patch);
-    }
-    return carried;
-  }
-
-  /** Whether others have left alone what an operation takes away. */
-  private isLeft({ op, path }: JsonPatch[number], over: readonly FineOp[]): boolean {
-    return (
-      op !== "remove" || !over.some((one) => one.kind !== "root" && isWithin(formatPointer(one.path), path))
-    );
-  }
 }
 
 /** Whether a list stands in the order of another one, and not in that of a third. */
@@ -234,31 +209,6 @@ function counterpart(state: Json, path: readonly string[], other: Json): Json | 
   return there;
 }
 
-/** What tells the elements of a list apart. */
-function namesIn(list: Json | undefined): string[] {
-  if (!Array.isArray(list)) return [];
-  return list.map((item) =>
-    JSON.stringify((isMembers(item) && (item.id ?? item.key ?? item.uuid ?? item.name)) || item),
-  );
-}
-
 function has(list: Json | undefined, value: Json): boolean {
   return Array.isArray(list) && list.some((item) => jsonEqual(item, value));
-}
-
-/** Whether an element that is to be added to a list stands in it, by its name. */
-function isThere({ op, path, value }: JsonPatch[number], state: Json): boolean {
-  if (op !== "add") return false;
-  const list = valueAt(state, parsePointer(path).slice(0, -1));
-  const [name] = namesIn([value as Json]);
-  return Array.isArray(list) && isMembers(value as Json) && namesIn(list).includes(name as string);
-}
-
-function applies(state: Json, patch: JsonPatch): boolean {
-  try {
-    applyPatch(state, patch);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -12,14 +12,19 @@ type AudienceHost = {
   changed(key: ThreadKey): void;
 };
 
+/** How long what a connection told stays when it has gone: a window that comes back at once does not flicker. Ms. */
+const GRACE_MS = 3_000;
+
 /** Who is in a room ([W1]), and what they tell about themselves ([Y5]). */
 export class Audience {
   readonly people = new People();
   readonly awareness = new RoomAwareness();
   private readonly tell: (update: Uint8Array, by: string | null) => void;
   private readonly tellPeople: () => void;
+  private readonly clock: Clock;
 
   constructor(key: ThreadKey, host: AudienceHost) {
+    this.clock = host.clock;
     this.tell = (update, by) => host.publish(key, { kind: "awareness", update, by });
     this.tellPeople = peopleTeller(this.people, host.clock, (change) => {
       host.publish(key, { kind: "people", ...change });
@@ -34,8 +39,11 @@ export class Audience {
 
   /** Somebody has gone. @returns whether they were here */
   leave(connection: string): boolean {
-    const gone = this.awareness.leave(connection);
-    if (gone) this.tell(gone, null);
+    if (this.awareness.size > 0)
+      this.clock.after(GRACE_MS, () => {
+        const gone = this.awareness.leave(connection);
+        if (gone) this.tell(gone, null);
+      });
     if (!this.people.leave(connection)) return false;
     this.tellPeople();
     return true;

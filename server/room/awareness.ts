@@ -73,7 +73,7 @@ export class RoomAwareness {
     for (const [id, state] of this.states) {
       if (state.connection !== connection) continue;
       this.states.delete(id);
-      gone.push([id, state.clock + 1, "null"]);
+      gone.push([id, state.clock, "null"]);
     }
     return gone.length > 0 ? encodeUpdate(gone) : null;
   }

@@ -5,7 +5,7 @@ import { movePatch, toPatch } from "../../shared/json-crdt/moves.ts";
 import { applyPatch, PatchError } from "../../shared/json-crdt/patch.ts";
 import { valueAt } from "../../shared/json-crdt/place.ts";
 import { PointerError, parsePointer } from "../../shared/json-crdt/pointer.ts";
-import type { TextPaths } from "../../shared/json-crdt/text-paths.ts";
+import { NO_TEXTS, type TextPaths } from "../../shared/json-crdt/text-paths.ts";
 import type { StateChange } from "../../shared/json-crdt/y-read.ts";
 import type { AGUIEvent, Author, EntryOf, Json, JsonPatch } from "../../shared/protocol/index.ts";
 import type { AgentOptions } from "../agents/agent.ts";
@@ -332,8 +332,6 @@ export class SharedState {
     this.recent.add(row);
   }
 }
-
-const NO_TEXTS: TextPaths = { matches: () => false, mayLie: () => false };
 
 function refused(why: string): string {
   return `The state stays as it was. ${why}`;

@@ -37,3 +37,6 @@ function tokensOf(pattern: string): string[] {
     );
   }
 }
+
+/** No text fields at all: every string is a scalar. */
+export const NO_TEXTS: TextPaths = { matches: () => false, mayLie: () => false };

@@ -9,6 +9,9 @@ export const AGUI = "agui";
 /** Key of the state that is no object, within {@link AGUI}. */
 export const ROOT = "root";
 
+/** Name of the root type with the prompt that people write together, a text. */
+export const DRAFT = "draft";
+
 /**
  * Makes a Y value of a JSON value: `Y.Map` of an object, `Y.Array` of an array, `Y.Text` of a string whose path
  * is that of a text field; other scalars stay JSON.

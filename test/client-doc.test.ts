@@ -1,0 +1,138 @@
+import { expect, onTestFinished, test, vi } from "vitest";
+import WebSocket from "ws";
+import * as Y from "yjs";
+import { openDoc, type ThreadDoc } from "../client/doc/index.ts";
+import { type Client, createClient } from "../client/index.ts";
+import { openServer } from "./kit/server.ts";
+
+function clientOf(url: string, name: string): Client {
+  const client = createClient({ url, user: { id: name.toLowerCase(), name }, WebSocket });
+  onTestFinished(() => client.close());
+  return client;
+}
+
+/** Resolves when something holds of a document, looked at after each change of it. */
+function until(doc: ThreadDoc, holds: () => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const look = () => {
+      if (!holds()) return;
+      doc.doc.off("update", look);
+      end();
+      awarenessOff();
+      resolve();
+    };
+    const end = doc.subscribe(look);
+    doc.doc.on("update", look);
+    const { awareness } = doc;
+    awareness.on("change", look);
+    const awarenessOff = () => awareness.off("change", look);
+    look();
+  });
+}
+
+async function open(client: Client, thread = "t") {
+  const doc = openDoc(client.thread(thread));
+  onTestFinished(() => doc.close());
+  await doc.ready;
+  return doc;
+}
+
+test("[Y1] the documents of two clients are one, and what is typed is stored", async () => {
+  const { url } = await openServer();
+  const ana = await open(clientOf(url, "Ana"));
+  const ben = await open(clientOf(url, "Ben"));
+  ana.draft.insert(0, "Hello");
+  expect(ana.unsaved).toBe(true);
+  await until(ben, () => ben.draft.toString() === "Hello");
+  await until(ana, () => !ana.unsaved);
+  ben.state.set("title", "Launch");
+  await until(ana, () => ana.state.get("title") === "Launch");
+});
+
+test("[Y1] what is edited offline on both sides is merged on return, and reaches those who never left", async () => {
+  const { url } = await openServer();
+  const clients = ["Ana", "Ben", "Cy"].map((name) => clientOf(url, name));
+  const [ana, ben, cy] = (await Promise.all(clients.map((client) => open(client)))) as [
+    ThreadDoc,
+    ThreadDoc,
+    ThreadDoc,
+  ];
+  ana.draft.insert(0, "one two");
+  await until(ben, () => ben.draft.toString() === "one two");
+  for (const client of clients.slice(0, 2)) client.reconnect();
+  // Nobody is there yet: the sockets are new ones.
+  expect([ana.synced, ben.synced]).toEqual([false, false]);
+  ana.draft.insert(3, " and a half");
+  ben.draft.insert(7, " three");
+  await until(cy, () => cy.draft.toString() === "one and a half two three");
+  await until(ana, () => ana.draft.toString() === "one and a half two three" && !ana.unsaved);
+  await until(ben, () => ben.synced && !ben.unsaved);
+});
+
+test("[Y5] carets come back with their client, and who left meanwhile is gone", async () => {
+  const { url } = await openServer();
+  const [anaClient, benClient, cyClient] = ["Ana", "Ben", "Cy"].map((name) => clientOf(url, name)) as [
+    Client,
+    Client,
+    Client,
+  ];
+  const [ana, ben, cy] = [await open(anaClient), await open(benClient), await open(cyClient)];
+  for (const doc of [ana, ben, cy]) doc.awareness.setLocalStateField("cursor", { at: doc.doc.clientID });
+  const names = (doc: ThreadDoc) =>
+    [...doc.awareness.getStates().values()]
+      .map((state) => (state.user as { name?: string } | undefined)?.name)
+      .filter(Boolean);
+  await until(ana, () => names(ana).sort().join() === "Ben,Cy");
+  anaClient.reconnect();
+  cyClient.close();
+  await until(ana, () => ana.synced && names(ana).join() === "Ben");
+  await until(ben, () => names(ben).join() === "Ana");
+});
+
+test("a document opened twice is one, and stays until the last one lets go", async () => {
+  const { url } = await openServer();
+  const thread = clientOf(url, "Ana").thread("t");
+  const [one, two] = [openDoc(thread), openDoc(thread)];
+  expect(one.doc).toBe(two.doc);
+  await one.ready;
+  one.close();
+  one.close();
+  two.draft.insert(0, "x");
+  await until(two, () => !two.unsaved);
+  two.close();
+  const again = openDoc(thread);
+  expect(again.doc).not.toBe(two.doc);
+  await again.ready;
+  expect(again.draft.toString()).toBe("x");
+  again.close();
+  await expect(openDoc(clientOf(url, "Ben").peek("t")).ready).resolves.toBeUndefined();
+});
+
+test("a text field is found by its pointer", async () => {
+  const { url } = await openServer();
+  const client = clientOf(url, "Ana");
+  const ana = await open(client);
+  expect(ana.text("/document")).toBeUndefined();
+  await client.thread("t").patch([
+    { op: "add", path: "/document", value: "One." },
+    { op: "add", path: "/title", value: "Launch" },
+  ]);
+  await until(ana, () => ana.text("/document") !== undefined);
+  expect(ana.text("/title")).toBeUndefined();
+  ana.text("/document")!.insert(4, " Two.");
+  const thread = client.thread("t");
+  await vi.waitFor(() => expect(thread.state).toMatchObject({ document: "One. Two." }));
+});
+
+test("[Y1] undo takes back one's own edits only", async () => {
+  const { url } = await openServer();
+  const ana = await open(clientOf(url, "Ana"));
+  const ben = await open(clientOf(url, "Ben"));
+  const undo = new Y.UndoManager(ana.draft);
+  ana.draft.insert(0, "mine ");
+  await until(ben, () => ben.draft.length > 0);
+  ben.draft.insert(5, "hers");
+  await until(ana, () => ana.draft.toString() === "mine hers");
+  undo.undo();
+  await until(ben, () => ben.draft.toString() === "hers");
+});
