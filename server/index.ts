@@ -126,14 +126,17 @@ export async function createServer(options: ServerOptions = {}): Promise<Cothrea
   const refused = toldOnce((reason) => log.warn(reason));
   let stopping = false;
   const door = `${config.basePath}/v1/ws`;
+  const yjsDoor = `${config.basePath}/v1/yjs/`;
   const onUpgrade = (
     request: Parameters<Gateway["upgrade"]>[0],
     socket: Parameters<Gateway["upgrade"]>[1],
     head: Buffer,
   ) => {
-    if (request.url?.split("?")[0] === door) {
+    const isYjs = request.url?.startsWith(yjsDoor) ?? false;
+    if (isYjs || request.url?.split("?")[0] === door) {
       const reason = refuseOrigin(request, origins);
       if (reason !== null) refused(reason);
+      if (isYjs) return gateway.upgradeYjs(request, socket, head, yjsDoor);
       return gateway.upgrade(request, socket, head);
     }
     if (mounted) return;

@@ -7,6 +7,11 @@ import type { Feeds } from "./feed.ts";
 import type { GatewayLimits } from "./limits.ts";
 import type { ThreadWatches } from "./thread-watches.ts";
 
+/** A connection that has something waiting. */
+export interface Swept {
+  sweep(now: number): boolean;
+}
+
 /** What all connections of a gateway share. */
 export type ConnectionHost = {
   rooms: RoomsPort;
@@ -19,6 +24,6 @@ export type ConnectionHost = {
   /** Registers the client of a connection; an older connection of the same client is closed. */
   claimClient(connection: Connection): void;
   /** Sweeps the connection soon, and again for as long as it says so. */
-  watch(connection: Connection): void;
+  watch(connection: Swept): void;
   log(what: string, details: object): void;
 };

@@ -16,6 +16,7 @@ import type { DocPeer } from "./doc-peer.ts";
 import type { Feeds } from "./feed.ts";
 import { Membership, type MembershipHost } from "./membership.ts";
 import { Outbox, type OutboxOwner } from "./outbox.ts";
+import { Pulse } from "./pulse.ts";
 import { readFrame } from "./read-frame.ts";
 import { rejectFrame } from "./reject-frame.ts";
 import type { ServerSocket } from "./server-socket.ts";
@@ -44,7 +45,7 @@ export class Connection implements OutboxOwner, MembershipHost {
   private state: "greeting" | "checking" | "open" | "closed" = "greeting";
   private session: Session | null = null;
   private cancelHello: () => void;
-  private missedPings = 0;
+  private readonly pulse: Pulse;
 
   constructor(id: string, socket: ServerSocket, request: IncomingMessage, host: ConnectionHost) {
     this.id = id;
@@ -52,6 +53,7 @@ export class Connection implements OutboxOwner, MembershipHost {
     this.request = request;
     this.host = host;
     this.outbox = new Outbox(socket, host.limits, this);
+    this.pulse = new Pulse(socket, this.outbox);
     this.cancelHello = host.clock.after(host.limits.helloMs, () => {
       if (this.state === "greeting") return this.close(4401, "No hello came in time.");
       // Whoever checks identities may have to ask somebody else, who may never answer.
@@ -129,21 +131,12 @@ export class Connection implements OutboxOwner, MembershipHost {
   }
 
   pong(): void {
-    this.missedPings = 0;
+    this.pulse.pong();
   }
 
   /** Called every `pingMs`. */
   heartbeat(): void {
-    if (this.state === "closed") return;
-    // A ping arrives behind what was sent before it: who still reads that is alive.
-    if (this.outbox.takes()) this.missedPings = 0;
-    if (this.missedPings >= 2) {
-      // The peer will not answer a close frame either.
-      this.closed();
-      return this.socket.terminate();
-    }
-    this.missedPings += 1;
-    this.socket.ping();
+    if (this.state !== "closed" && !this.pulse.beat()) this.closed();
   }
 
   /**

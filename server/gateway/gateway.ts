@@ -8,12 +8,14 @@ import type { Authenticate } from "../auth/authenticator.ts";
 import { type OriginRule, refuseOrigin } from "../auth/origin.ts";
 import type { RoomsPort } from "../room/port.ts";
 import { Connection } from "./connection.ts";
-import type { ConnectionHost } from "./connection-host.ts";
+import type { ConnectionHost, Swept } from "./connection-host.ts";
 import { Feeds } from "./feed.ts";
 import type { GatewayLimits } from "./limits.ts";
 import type { ServerSocket } from "./server-socket.ts";
 import { ThreadWatches } from "./thread-watches.ts";
-import { WireSocket, type WireSocketHost } from "./wire-socket.ts";
+import { type SocketUser, WireSocket, type WireSocketHost } from "./wire-socket.ts";
+import { YjsConnection, type YjsRequest } from "./yjs-connection.ts";
+import { readYjsRequest, YJS_SUBPROTOCOL } from "./yjs-request.ts";
 
 /** What a gateway is built on. */
 export type GatewayOptions = {
@@ -28,17 +30,17 @@ export type GatewayOptions = {
 
 const SWEEP_MS = 20;
 
-/** The WebSocket door `/v1/ws`: takes sockets, and looks after all of their connections. */
+/** The WebSocket doors: takes sockets, and looks after all of their connections. */
 export class Gateway implements WireSocketHost {
   private readonly options: GatewayOptions;
   private readonly host: ConnectionHost;
   private readonly watches: ThreadWatches;
-  private readonly connections = new Set<Connection>();
+  private readonly connections = new Set<Connection | YjsConnection>();
   private readonly clients = new Map<string, Connection>();
   private readonly sockets: WebSocketServer;
   private cancelPings = () => {};
   private cancelSweep: (() => void) | null = null;
-  private readonly watched = new Set<Connection>();
+  private readonly watched = new Set<Swept>();
   private closing = false;
 
   constructor(options: GatewayOptions) {
@@ -63,7 +65,8 @@ export class Gateway implements WireSocketHost {
       perMessageDeflate: false,
       // The connection judges sizes by itself and says so with 4413; this bounds what is kept until then.
       maxPayload: limits.frame + 1024,
-      handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
+      handleProtocols: (offered) =>
+        [SUBPROTOCOL, YJS_SUBPROTOCOL].find((protocol) => offered.has(protocol)) ?? false,
     });
     this.every(
       limits.pingMs,
@@ -79,8 +82,22 @@ export class Gateway implements WireSocketHost {
     return this.connections.size;
   }
 
-  /** Takes an HTTP upgrade that was meant for this door. */
+  /** Takes an HTTP upgrade that was meant for `/v1/ws`. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    this.open(request, socket, head, (ws) => this.accept(ws, request));
+  }
+
+  /** Takes one that was meant for the door of stock Yjs providers. @param prefix the path before the thread's id */
+  upgradeYjs(request: IncomingMessage, socket: Duplex, head: Buffer, prefix: string): void {
+    this.open(request, socket, head, (ws) => this.acceptYjs(ws, readYjsRequest(request, prefix)));
+  }
+
+  private open(
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    accept: (ws: WireSocket) => SocketUser,
+  ): void {
     const refused = refuseOrigin(request, this.options.origins);
     if (refused || this.closing) {
       const reason = refused ?? "The server is stopping.";
@@ -95,7 +112,7 @@ export class Gateway implements WireSocketHost {
     }
     this.sockets.handleUpgrade(request, socket, head, (opened) => {
       const ws = opened as WireSocket;
-      ws.serve(this.accept(ws, request), socket, this);
+      ws.serve(accept(ws), socket, this);
     });
   }
 
@@ -106,18 +123,28 @@ export class Gateway implements WireSocketHost {
     return connection;
   }
 
+  /** The same for a stock Yjs provider. */
+  acceptYjs(socket: ServerSocket, asked: YjsRequest): YjsConnection {
+    const connection = new YjsConnection(socket, asked, this.host);
+    this.connections.add(connection);
+    return connection;
+  }
+
   /** Lets go of a connection whose socket has closed. */
-  closed(connection: Connection): void {
+  closed(user: SocketUser): void {
+    const connection = user as Connection | YjsConnection;
     connection.closed();
     this.connections.delete(connection);
     this.watched.delete(connection);
+    if (connection instanceof YjsConnection) return;
     const { clientKey } = connection;
     if (clientKey && this.clients.get(clientKey) === connection) this.clients.delete(clientKey);
   }
 
   /** Notes that a socket broke; its close follows. */
-  failed(connection: Connection, error: Error): void {
-    this.options.log("socket error", { connection: connection.id, error: error.message });
+  failed(user: SocketUser, error: Error): void {
+    const { id } = user as Connection | YjsConnection;
+    this.options.log("socket error", { connection: id, error: error.message });
   }
 
   get frameLimit(): number {
@@ -151,7 +178,7 @@ export class Gateway implements WireSocketHost {
   }
 
   /** Idle connections cost nothing: only those that something waits for are looked at. */
-  private watch(connection: Connection): void {
+  private watch(connection: Swept): void {
     this.watched.add(connection);
     this.cancelSweep ??= this.options.clock.after(SWEEP_MS, () => {
       this.cancelSweep = null;

@@ -1,15 +1,22 @@
 import type { Duplex } from "node:stream";
 import { type RawData, WebSocket } from "ws";
 import { byteSize } from "../../shared/byte-size.ts";
-import type { Connection } from "./connection.ts";
+import type { CloseCode } from "../../shared/protocol/index.ts";
 import type { ServerSocket } from "./server-socket.ts";
+
+/** What stands behind a socket: it gets what comes in, and says how the socket is closed. */
+export interface SocketUser {
+  receive(data: string | Uint8Array): void;
+  pong(): void;
+  close(code: CloseCode, reason: string): void;
+}
 
 /** What a socket tells about itself. */
 export interface WireSocketHost {
   /** Bytes a frame may have. */
   readonly frameLimit: number;
-  closed(connection: Connection): void;
-  failed(connection: Connection, error: Error): void;
+  closed(user: SocketUser): void;
+  failed(user: SocketUser, error: Error): void;
 }
 
 /** Largest piece of a message that is handed to Node at once, in bytes. */
@@ -36,7 +43,7 @@ type Waiting = { data: Uint8Array; binary: boolean; next: Waiting | null };
  */
 export class WireSocket extends WebSocket implements ServerSocket {
   /** Set by {@link serve}. */
-  connection: Connection | null = null;
+  connection: SocketUser | null = null;
   host: WireSocketHost | null = null;
   private wire: Duplex | null = null;
   /** What waits, oldest first; of the first one `sent` bytes are under way already. */
@@ -52,7 +59,7 @@ export class WireSocket extends WebSocket implements ServerSocket {
    * Hands what comes in to a connection, from now on.
    * @param wire what the socket writes to, for frames that have their header
    */
-  serve(connection: Connection, wire: Duplex, host: WireSocketHost): void {
+  serve(connection: SocketUser, wire: Duplex, host: WireSocketHost): void {
     this.connection = connection;
     this.wire = wire;
     this.host = host;

@@ -10,10 +10,19 @@ export type AwarenessUser = { id: string; name: string };
 const LONGEST = 4 * 1024;
 /** Ids that one connection may have at a time: a window has one, and for a moment another one when Yjs changes it. */
 const IDS = 8;
+/** Clients that have gone and are remembered. */
+const REMEMBERED = 1_000;
 /** Client ids below this are the server's. */
 const RESERVED = 1024;
 
-type State = { connection: string; user: string; clock: number; json: string };
+type State = {
+  connection: string;
+  user: string;
+  clock: number;
+  json: string;
+  /** Another connection of the user that said the same: it may be the client that has come back. */
+  heir?: string | undefined;
+};
 
 /** A message that is refused, with what to say to its sender. */
 export type AwarenessRefusal = { code: 4402 | 4409 | 4413; reason: string };
@@ -25,6 +34,8 @@ export type AwarenessRefusal = { code: 4402 | 4409 | 4413; reason: string };
  */
 export class RoomAwareness {
   private readonly states = new Map<number, State>();
+  /** Clocks of those that have gone, the newest last. */
+  private readonly gone = new Map<number, number>();
   /** Connections that another one of the same user took an id from, with the id. */
   private readonly outdone = new Set<string>();
 
@@ -40,8 +51,9 @@ export class RoomAwareness {
    *   then
    */
   take(connection: string, user: AwarenessUser, update: Uint8Array): Uint8Array | AwarenessRefusal | null {
-    const read = readUpdate(update);
-    if (!Array.isArray(read)) return read;
+    const told = readUpdate(update);
+    if (!Array.isArray(told)) return told;
+    const read = told.filter((one) => !this.isEcho(connection, user, one));
     const own = [...this.states].filter(([, state]) => state.connection === connection).map(([id]) => id);
     for (const { id, state } of read) {
       const known = this.states.get(id);
@@ -58,7 +70,7 @@ export class RoomAwareness {
       // A state that is gone is told with the clock it had.
       if (known ? clock < known.clock || (clock === known.clock && state !== null) : state === null) continue;
       if (known && known.connection !== connection) this.outdone.add(`${known.connection} ${id}`);
-      if (state === null) this.states.delete(id);
+      if (state === null) this.isGone(id, clock);
       const json = state === null ? "null" : JSON.stringify(stamped(state, user));
       if (state !== null) this.states.set(id, { connection, user: user.id, clock, json });
       news.push([id, clock, json]);
@@ -66,13 +78,35 @@ export class RoomAwareness {
     return news.length > 0 ? encodeUpdate(news) : null;
   }
 
+  /** Stock providers send back whatever they hear, also of clients that have gone since. */
+  private isEcho(connection: string, user: AwarenessUser, { id, clock, state }: Told): boolean {
+    const known = this.states.get(id);
+    if (known && known.connection !== connection && clock === known.clock && state && known.user === user.id)
+      known.heir = connection;
+    if (known) return known.connection !== connection && clock <= known.clock;
+    return clock <= (this.gone.get(id) ?? -1);
+  }
+
+  private isGone(id: number, clock: number): void {
+    this.states.delete(id);
+    this.gone.set(id, clock);
+    const [oldest] = this.gone.keys();
+    if (this.gone.size > REMEMBERED && oldest !== undefined) this.gone.delete(oldest);
+  }
+
   /** A connection has gone. @returns the update that takes its states away; `null` when it had none */
   leave(connection: string): Uint8Array | null {
     for (const one of this.outdone) if (one.startsWith(`${connection} `)) this.outdone.delete(one);
     const gone: [number, number, string][] = [];
     for (const [id, state] of this.states) {
+      if (state.heir === connection) state.heir = undefined;
       if (state.connection !== connection) continue;
-      this.states.delete(id);
+      if (state.heir !== undefined) {
+        state.connection = state.heir;
+        state.heir = undefined;
+        continue;
+      }
+      this.isGone(id, state.clock);
       gone.push([id, state.clock, "null"]);
     }
     return gone.length > 0 ? encodeUpdate(gone) : null;
