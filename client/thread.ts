@@ -58,6 +58,12 @@ export interface Thread extends ThreadSnapshot {
    *   it then shows as failed, with `retry()`
    */
   send(content: InputContent, options?: SendOptions): Promise<SubmitAck>;
+  /**
+   * Submits what stands at the beginning of the shared draft, which is then cut out of it; see `cothread/client/doc`.
+   * @param text what the draft was when it was sent off: what others type behind it stays there
+   * @returns as {@link send}. Rejects with `draft_sent` when somebody else was first; `details` says who
+   */
+  sendDraft(text: string, options?: SendOptions & { note?: boolean }): Promise<SubmitAck>;
   /** Writes a message that starts nothing; the next run gets it. Otherwise like {@link send}. */
   note(content: InputContent, options?: Pick<SendOptions, "inputId">): Promise<SubmitAck>;
   /**
@@ -111,6 +117,7 @@ export interface Thread extends ThreadSnapshot {
   release(): void;
 }
 
+const NOTE = { start: false } as const;
 const PAGE = 100;
 const PAGE_TRIES = 3;
 
@@ -120,12 +127,18 @@ export function createThread(core: Omit<ThreadCore, "thread">): Thread {
   const newId = () => makeId(host.random);
   let paging: Promise<number> | undefined;
 
-  const submit = (content: InputContent, options: SendOptions = {}, start?: { start: false }) => {
+  const submit = (
+    content: InputContent,
+    options: SendOptions = {},
+    start?: { start: false },
+    draft?: UpFrameOf<"submit">["draft"],
+  ) => {
     const { inputId = newId(), ...rest } = options;
     const written = inputMessages(content, newId);
     // As the server will mark them: a note looks like one before it is sent.
     const messages = start ? written.map(markNote) : written;
-    const frame = { type: "submit" as const, thread: id, inputId, messages, ...rest, ...start };
+    const said = draft ? { draft } : { messages };
+    const frame = { type: "submit" as const, thread: id, inputId, ...said, ...rest, ...start };
     return pending.submit(frame, messages, host.me(), host.clock.now());
   };
 
@@ -164,7 +177,25 @@ export function createThread(core: Omit<ThreadCore, "thread">): Thread {
     subscribe: (listener: () => void) => emitter.on("change", listener),
     on: emitter.on,
     send: (content: InputContent, options?: SendOptions) => submit(content, options),
-    note: (content: InputContent, options?: SendOptions) => submit(content, options, { start: false }),
+    note: (content: InputContent, options?: SendOptions) => submit(content, options, NOTE),
+    sendDraft(text: string, { note, ...options }: SendOptions & { note?: boolean } = {}) {
+      const { inputId = newId() } = options;
+      const messageId = newId();
+      const sent = submit(
+        { id: messageId, content: text },
+        { ...options, inputId },
+        note ? NOTE : undefined,
+        {
+          messageId,
+          text,
+        },
+      );
+      // It is sent, only by somebody else: there is nothing to try again.
+      sent.catch(
+        (error) => error instanceof CothreadError && error.code === "draft_sent" && pending.takeBack(inputId),
+      );
+      return sent;
+    },
     withdraw(inputId: string) {
       if (pending.takeBack(inputId)) return Promise.resolve();
       return core.change({ type: "withdraw", thread: id, key: newId(), inputId });

@@ -2,7 +2,8 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import WebSocket from "ws";
 import * as Y from "yjs";
 import { openDoc, type ThreadDoc } from "../client/doc/index.ts";
-import { type Client, createClient } from "../client/index.ts";
+import { type Client, createClient, type Thread } from "../client/index.ts";
+import { echoAgent } from "../server/agents/echo.ts";
 import { openServer } from "./kit/server.ts";
 
 function clientOf(url: string, name: string): Client {
@@ -135,4 +136,32 @@ test("[Y1] undo takes back one's own edits only", async () => {
   await until(ana, () => ana.draft.toString() === "mine hers");
   undo.undo();
   await until(ben, () => ben.draft.toString() === "hers");
+});
+
+test("[S5] two presses, one message: the second is told who sent it, and what was typed since stays", async () => {
+  const { url } = await openServer({ agents: { echo: { agent: echoAgent() } } });
+  const [anaClient, benClient] = [clientOf(url, "Ana"), clientOf(url, "Ben")];
+  const [ana, ben] = [await open(anaClient), await open(benClient)];
+  const [anaThread, benThread] = [anaClient.thread("t"), benClient.thread("t")];
+  ana.draft.insert(0, "Plan the launch");
+  await until(ben, () => ben.draft.toString() === "Plan the launch");
+  const [first, second] = await Promise.allSettled([
+    anaThread.sendDraft("Plan the launch"),
+    benThread.sendDraft("Plan the launch"),
+    ben.draft.insert(15, " and the party"),
+  ]);
+  expect(first).toMatchObject({ status: "fulfilled" });
+  expect(second).toMatchObject({
+    status: "rejected",
+    reason: { code: "draft_sent", details: { by: { kind: "user", id: "guest:ana", name: "Ana" } } },
+  });
+  for (const doc of [ana, ben]) await until(doc, () => doc.draft.toString() === " and the party");
+  const said = (thread: Thread) =>
+    thread.messages.filter(({ role }) => role === "user").map(({ content }) => content);
+  for (const thread of [anaThread, benThread])
+    await vi.waitFor(() => expect(said(thread)).toEqual(["Plan the launch"]));
+  // A note is sent the same way.
+  await benThread.sendDraft(" and the party", { note: true });
+  await until(ana, () => ana.draft.toString() === "");
+  await expect(anaThread.sendDraft("   ")).rejects.toMatchObject({ code: "bad_message" });
 });

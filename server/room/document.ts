@@ -1,10 +1,10 @@
 import * as Y from "yjs";
 import type { FineOp, FinePatch } from "../../shared/json-crdt/fine-patch.ts";
 import type { TextPaths } from "../../shared/json-crdt/text-paths.ts";
-import { AGUI, STATE, stateOf } from "../../shared/json-crdt/y-json.ts";
+import { AGUI, DRAFT, STATE, stateOf } from "../../shared/json-crdt/y-json.ts";
 import { readChange, type StateChange } from "../../shared/json-crdt/y-read.ts";
 import { writeFine } from "../../shared/json-crdt/y-write.ts";
-import type { Json } from "../../shared/protocol/index.ts";
+import type { Author, Json } from "../../shared/protocol/index.ts";
 import { goneBefore, repairMerge } from "./merge-repair.ts";
 import { Replica } from "./replica.ts";
 import { checkUpdate, type UpdateVerdict } from "./update-check.ts";
@@ -22,6 +22,8 @@ const SLOTS = 15;
  */
 export class SharedDocument {
   private readonly doc = new Y.Doc();
+  /** Who has sent the draft last, as far as this is known. */
+  draftSent: { by: Author & { kind: "user" }; inputId: string } | null = null;
   private readonly texts: TextPaths;
   private readonly clientId: number;
   private readonly replicas = new Map<number, Replica>();
@@ -137,6 +139,14 @@ export class SharedDocument {
       Y.applyUpdate(this.doc, update, replica);
       if (replica.split) asOurs(transaction, () => repairMerge(this.doc, written, gone));
     });
+  }
+
+  /** Takes a text out of the beginning of the draft. @returns false, and changes nothing, when it is not there */
+  cutDraft(text: string): boolean {
+    const draft = this.doc.getText(DRAFT);
+    if (!draft.toString().startsWith(text)) return false;
+    this.transaction(null, () => draft.delete(0, text.length));
+    return true;
   }
 
   /** The updates since this was last called. `by`: the peer that all of them are of, `null` when there is no such one */

@@ -122,14 +122,15 @@ function submit(
   frame: UpFrameOf<"submit">,
   { agents, limits }: { agents: AgentRegistry; limits: RequestLimits },
 ): SubmitAck {
-  for (const field of ["steer", "parent", "draft"] as const) {
+  for (const field of ["steer", "parent"] as const) {
     if (frame[field] !== undefined) throw notYet(field);
   }
   const { inputId, policy = "enqueue" } = frame;
   if (policy !== "enqueue" && policy !== "reject") throw notYet(`the policy "${policy}"`);
   const { timeline } = turn;
+  const { draft } = frame;
   const messages = stampMessages(
-    frame.messages ?? [],
+    [...(draft ? [draftMessage(draft)] : []), ...(frame.messages ?? [])],
     { id: by.id, name: by.name ?? by.id },
     frame.start === false,
     limits.message,
@@ -139,6 +140,7 @@ function submit(
 
   if (frame.start === false) {
     if (messages.length === 0) throw new Rejection("bad_message", "A note needs at least one message.");
+    if (draft) cutDraft(room, turn, by, inputId, draft.text);
     name(turn, messages);
     for (const message of messages) turn.log({ kind: "message", by, turn: inputId, message });
     return { inputId, status: "done", seq: turn.lastSeq };
@@ -158,6 +160,7 @@ function submit(
   const runId = frame.runId ?? randomUUID();
   if (isTaken(room, timeline, runId) || runId === inputId)
     throw new Rejection("conflict", "The run id is taken by another run. Choose a new one.");
+  if (draft) cutDraft(room, turn, by, inputId, draft.text);
   name(turn, messages);
   const { tools, context, forwardedProps } = frame;
   room.responses.add(turn, {
@@ -180,6 +183,33 @@ function submit(
     ...(input?.place !== undefined && { place: input.place }),
     seq: turn.lastSeq,
   };
+}
+
+function draftMessage({ messageId, text }: NonNullable<UpFrameOf<"submit">["draft"]>) {
+  if (text.trim() === "") throw new Rejection("bad_message", "The draft is empty. Write something first.");
+  return { id: messageId, role: "user", content: text };
+}
+
+/**
+ * Takes what was sent out of the shared draft ([S5]): what was typed behind it since stays.
+ * @throws Rejection draft_sent when the draft is another one than whoever pressed saw
+ */
+function cutDraft(
+  room: Room,
+  turn: Turn,
+  by: Author & { kind: "user" },
+  inputId: string,
+  text: string,
+): void {
+  const { document } = room.state.shared;
+  if (!document.cutDraft(text)) {
+    const { draftSent } = document;
+    const who = draftSent ? `${draftSent.by.name ?? "Somebody"} has sent it` : "It has changed";
+    throw new Rejection("draft_sent", `${who} since you looked. Nothing was sent.`, draftSent ?? {});
+  }
+  turn.onCommitted(() => {
+    document.draftSent = { by, inputId };
+  });
 }
 
 /** Whether something of the thread has the id: runs and inputs share their ids, because both are turns. */
