@@ -5,7 +5,10 @@ import type { ThreadKey } from "../store/store.ts";
 /** One frame for many readers: the text, and the same bytes with the WebSocket header before them. */
 export type SharedFrame = { frame: Uint8Array; framed: Uint8Array };
 
-/** A broadcast with its frame, encoded once for all readers of this node ([B2]). */
+/**
+ * A broadcast with its frame, encoded once for all readers of this node ([B2]). A frame that has no entry for them is
+ * sent all the same: it moves their cursors on.
+ */
 export type FeedItem =
   | ({ kind: "entries"; after: number; seq: number; mark: string; reach: number } & SharedFrame)
   | ({ kind: "people"; n: number } & SharedFrame)
@@ -71,7 +74,7 @@ export class Feeds {
 function encode(thread: string, broadcast: Broadcast): FeedItem {
   switch (broadcast.kind) {
     case "entries": {
-      const { after, seq, mark, reach, json } = broadcast;
+      const { after, seq, mark, reach, sdk } = broadcast;
       const head = JSON.stringify({ type: "entries", thread, after, seq, mark }).slice(0, -1);
       return {
         kind: "entries",
@@ -79,7 +82,7 @@ function encode(thread: string, broadcast: Broadcast): FeedItem {
         seq,
         mark,
         reach,
-        ...shared(`${head},"items":[${json.join(",")}]}`),
+        ...shared(`${head},"items":[${sdk.join(",")}]}`),
       };
     }
     case "people": {

@@ -190,7 +190,7 @@ export class Room {
     this.busy = true;
     const inbox = this.inbox;
     this.inbox = [];
-    const turn = new Turn(this.timeline, this.host.clock.now());
+    const turn = new Turn(this.timeline, this.host.clock.now(), this.state.lane);
     const current: Current = { turn, mark: this.marks.next(), work: [] };
     this.current = current;
     const head = this.timeline.turns.head;
@@ -253,10 +253,10 @@ export class Room {
       const { messages } = this.timeline;
       const { reach } = messages;
       messages.reach = Number.POSITIVE_INFINITY;
-      const json = turn.entries.map((entry) => entry.json);
+      const text = turn.text();
       const { seq } = last;
       // Answers are promises and take a few microtasks to reach their sockets; entries come after them.
-      setImmediate(() => this.host.publish(this.key, { kind: "entries", after, seq, mark, json, reach }));
+      setImmediate(() => this.host.publish(this.key, { kind: "entries", after, seq, mark, reach, ...text }));
     }
     if (last || turn.create) this.host.changed(this.key);
     this.goOn();
@@ -317,9 +317,9 @@ export class Room {
   /** [L5] What was stored all the same, and nobody was told. */
   private async tellStored(after: number): Promise<void> {
     const { seq, mark } = this.place;
-    const json = await logAsText(this.host.store, this.key, after, seq);
+    const text = await logAsText(this.host.store, this.key, after, seq);
     const reach = Number.NEGATIVE_INFINITY;
-    setImmediate(() => this.host.publish(this.key, { kind: "entries", after, seq, mark, json, reach }));
+    setImmediate(() => this.host.publish(this.key, { kind: "entries", after, seq, mark, reach, ...text }));
   }
 
   private warn(what: string, error: unknown): void {
