@@ -27,7 +27,10 @@ export type ThreadOptions = {
 export type ThreadEvents = {
   /** Something changed; at most once for each frame. */
   change: [];
-  /** One AG-UI event of the log, each once, in order; those a snapshot stands for are not repeated. */
+  /**
+   * One AG-UI event of the log, each once, in order; those a snapshot stands for are not repeated, and an agent's
+   * snapshots that changed nothing do not come ([B5]).
+   */
   event: [event: AGUIEvent, entry: EntryOf<"event">];
   /** Entries of the log that were just applied. */
   entries: [items: readonly Entry[]];
@@ -158,7 +161,7 @@ export function createThreadCore(id: string, host: ThreadHost): ThreadCore {
 
   const applied = (items: readonly Entry[]) => {
     changed();
-    emitter.emit("entries", items);
+    if (items.length > 0) emitter.emit("entries", items);
     for (const entry of items) {
       let complete: string | undefined;
       if (entry.kind === "message") complete = entry.message.id;

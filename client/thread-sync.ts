@@ -241,6 +241,8 @@ export function createThreadSync(options: ThreadSyncOptions): ThreadSync {
       }
       try {
         for (const entry of items) timeline.apply(entry);
+        // What was left out counts too: a patch is made at this place ([H14]), not at that of the last entry.
+        timeline.seq = seq;
       } catch (cause) {
         return unreadable(cause);
       }

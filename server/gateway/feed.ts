@@ -6,7 +6,10 @@ import { awarenessMessage, SharedMessage, updateMessage } from "./doc-messages.t
 /** One frame for many readers: the text, and the same bytes with the WebSocket header before them. */
 export type SharedFrame = { frame: Uint8Array; framed: Uint8Array };
 
-/** A broadcast with its frame, encoded once for all readers of this node ([B2]). */
+/**
+ * A broadcast with its frame, encoded once for all readers of this node ([B2]). A frame that has no entry for them is
+ * sent all the same: it moves their cursors on.
+ */
 export type FeedItem =
   | ({ kind: "entries"; after: number; seq: number; mark: string; reach: number } & SharedFrame)
   | ({ kind: "people"; n: number } & SharedFrame)
@@ -75,7 +78,7 @@ export class Feeds {
 function encode(thread: string, broadcast: Broadcast): FeedItem {
   switch (broadcast.kind) {
     case "entries": {
-      const { after, seq, mark, reach, json } = broadcast;
+      const { after, seq, mark, reach, sdk } = broadcast;
       const head = JSON.stringify({ type: "entries", thread, after, seq, mark }).slice(0, -1);
       return {
         kind: "entries",
@@ -83,7 +86,7 @@ function encode(thread: string, broadcast: Broadcast): FeedItem {
         seq,
         mark,
         reach,
-        ...shared(`${head},"items":[${json.join(",")}]}`),
+        ...shared(`${head},"items":[${sdk.join(",")}]}`),
       };
     }
     case "people": {

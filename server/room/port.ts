@@ -29,7 +29,8 @@ export type RoomRequest = UpFrameOf<
 >;
 
 /**
- * Everything a reader needs to stand at `seq`: the entries behind its cursor, or the thread as it is.
+ * Everything an SDK's reader needs to stand at `seq`: the entries for it behind its cursor ([B5]), or the thread as it
+ * is.
  * `window` is the place of the oldest message it holds for certain, -Infinity when it holds all.
  */
 export type CatchUp =
@@ -51,17 +52,19 @@ export type JoinReply = {
   people: { n: number; all: Person[] };
 };
 
-/** What a room tells everybody who listens. `json` holds the entries as text, encoded once. */
+/** Entries as text, encoded once. `sdk`: those of them that the SDK's clients are sent ([B5]). */
+export type LoggedText = { json: string[]; sdk: string[] };
+
+/** What a room tells everybody who listens. */
 export type Broadcast =
-  | {
+  | ({
       kind: "entries";
       after: number;
       seq: number;
       mark: string;
-      json: string[];
       /** Readers whose first message stands behind this place need a new snapshot; see MessageList.reach. */
       reach: number;
-    }
+    } & LoggedText)
   | { kind: "people"; n: number; join: Person[]; leave: string[]; update: Person[] }
   /**
    * [Y2] What a commit did to the document, in one update; `by`: the connection that all of it came from, which has

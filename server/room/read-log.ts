@@ -1,6 +1,8 @@
 import type { Entry } from "../../shared/protocol/index.ts";
 import { fromFold, Timeline } from "../../shared/timeline/index.ts";
 import type { Loaded, Store, ThreadKey } from "../store/store.ts";
+import type { LoggedText } from "./port.ts";
+import { SdkLane } from "./sdk-lane.ts";
 
 /** Entries read from the store at a time: others get their turn in between. */
 const READ_PAGE = 1_000;
@@ -30,11 +32,16 @@ export async function logAsText(
   key: ThreadKey,
   after: number,
   upTo: number,
-): Promise<string[]> {
-  const json: string[] = [];
+): Promise<LoggedText> {
+  const logged: LoggedText = { json: [], sdk: [] };
+  const lane = new SdkLane();
   for await (const page of readLog(store, key, after, upTo))
-    json.push(...page.map((entry) => JSON.stringify(entry)));
-  return json;
+    for (const entry of page) {
+      const json = JSON.stringify(entry);
+      logged.json.push(json);
+      if (lane.carries(entry)) logged.sdk.push(json);
+    }
+  return logged;
 }
 
 /** The fold of a thread ([L6]): what is stored of it, and the entries behind. @throws as {@link readLog} */

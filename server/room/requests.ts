@@ -140,7 +140,7 @@ function submit(
 
   if (frame.start === false) {
     if (messages.length === 0) throw new Rejection("bad_message", "A note needs at least one message.");
-    if (draft) cutDraft(room, turn, by, inputId, draft.text);
+    if (draft) cutDraft(room, by, inputId, draft.text);
     name(turn, messages);
     for (const message of messages) turn.log({ kind: "message", by, turn: inputId, message });
     return { inputId, status: "done", seq: turn.lastSeq };
@@ -160,7 +160,7 @@ function submit(
   const runId = frame.runId ?? randomUUID();
   if (isTaken(room, timeline, runId) || runId === inputId)
     throw new Rejection("conflict", "The run id is taken by another run. Choose a new one.");
-  if (draft) cutDraft(room, turn, by, inputId, draft.text);
+  if (draft) cutDraft(room, by, inputId, draft.text);
   name(turn, messages);
   const { tools, context, forwardedProps } = frame;
   room.responses.add(turn, {
@@ -194,22 +194,15 @@ function draftMessage({ messageId, text }: NonNullable<UpFrameOf<"submit">["draf
  * Takes what was sent out of the shared draft ([S5]): what was typed behind it since stays.
  * @throws Rejection draft_sent when the draft is another one than whoever pressed saw
  */
-function cutDraft(
-  room: Room,
-  turn: Turn,
-  by: Author & { kind: "user" },
-  inputId: string,
-  text: string,
-): void {
+function cutDraft(room: Room, by: Author & { kind: "user" }, inputId: string, text: string): void {
   const { document } = room.state.shared;
   if (!document.cutDraft(text)) {
     const { draftSent } = document;
     const who = draftSent ? `${draftSent.by.name ?? "Somebody"} has sent it` : "It has changed";
     throw new Rejection("draft_sent", `${who} since you looked. Nothing was sent.`, draftSent ?? {});
   }
-  turn.onCommitted(() => {
-    document.draftSent = { by, inputId };
-  });
+  // When this is not committed, the document goes with it.
+  document.draftSent = { by, inputId };
 }
 
 /** Whether something of the thread has the id: runs and inputs share their ids, because both are turns. */

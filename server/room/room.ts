@@ -187,7 +187,7 @@ export class Room {
     this.busy = true;
     const inbox = this.inbox;
     this.inbox = [];
-    const turn = new Turn(this.timeline, this.host.clock.now());
+    const turn = new Turn(this.timeline, this.host.clock.now(), this.state.lane);
     const current: Current = { turn, mark: this.marks.next(), work: [], state: null };
     this.current = current;
     const head = this.timeline.turns.head;
@@ -251,9 +251,9 @@ export class Room {
       const { messages } = this.timeline;
       const { reach } = messages;
       messages.reach = Number.POSITIVE_INFINITY;
-      const json = turn.entries.map((entry) => entry.json);
+      const text = turn.text();
       const { seq } = last;
-      this.publishSoon({ kind: "entries", after, seq, mark, json, reach });
+      this.publishSoon({ kind: "entries", after, seq, mark, reach, ...text });
     }
     if (state && state.updates.length > 0) this.publishSoon(docBroadcast(this.place.seq, state));
     if (last || turn.create) this.host.changed(this.key);
@@ -314,9 +314,9 @@ export class Room {
   /** [L5] What was stored all the same, and nobody was told. */
   private async tellStored(after: number): Promise<void> {
     const { seq, mark } = this.place;
-    const json = await logAsText(this.host.store, this.key, after, seq);
+    const text = await logAsText(this.host.store, this.key, after, seq);
     const reach = Number.NEGATIVE_INFINITY;
-    this.publishSoon({ kind: "entries", after, seq, mark, json, reach });
+    this.publishSoon({ kind: "entries", after, seq, mark, reach, ...text });
   }
 
   /** Answers are promises and take a few microtasks to reach their sockets; what all are told comes after them. */

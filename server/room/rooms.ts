@@ -10,6 +10,7 @@ import { Rejection } from "./port.ts";
 import { readLog } from "./read-log.ts";
 import { answerRequest, type RequestLimits } from "./requests.ts";
 import { Room, type RoomHost } from "./room.ts";
+import { SdkLane } from "./sdk-lane.ts";
 import { type Standing, standAt, windowOf } from "./standing.ts";
 
 /** What rooms are built on; times in ms, sizes in bytes. */
@@ -300,15 +301,17 @@ export class Rooms implements RoomsPort {
     };
   }
 
-  /** The entries in (after, seq]; `null` when they are more than a snapshot is worth. */
+  /** The SDK's entries in (after, seq]; `null` when they are more than a snapshot is worth. */
   private async behind(room: Room, after: number, seq: number): Promise<Entry[] | null> {
     if (seq - after > MAX_BEHIND) return null;
     const items: Entry[] = [];
+    const lane = new SdkLane();
     let bytes = 0;
     for await (const page of readLog(this.options.store, room.key, after, seq)) {
-      for (const entry of page) bytes += JSON.stringify(entry).length;
+      const sent = page.filter((entry) => lane.carries(entry));
+      for (const entry of sent) bytes += JSON.stringify(entry).length;
       if (bytes > MAX_BEHIND_BYTES) return null;
-      items.push(...page);
+      items.push(...sent);
     }
     return items;
   }

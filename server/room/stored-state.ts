@@ -3,6 +3,7 @@ import type { TextPaths } from "../../shared/json-crdt/text-paths.ts";
 import type { Json } from "../../shared/protocol/index.ts";
 import type { ChangeRow, Loaded, StateWrite } from "../store/store.ts";
 import type { AgentMemory } from "./agent-view.ts";
+import { SdkLane } from "./sdk-lane.ts";
 import { SharedState } from "./shared-state.ts";
 import type { StateChangeRow } from "./state-changes.ts";
 
@@ -14,6 +15,8 @@ const UPDATES_AT_LEAST = 64 * 1024;
  * which nobody runs or changes anything keeps no document in memory.
  */
 export class StoredState {
+  /** What the SDK is sent of the changes logged since this was made. */
+  readonly lane = new SdkLane();
   private made: SharedState | null = null;
   private readonly make: () => SharedState;
   /** Bytes of the updates that lie behind the stored document. */

@@ -4,6 +4,8 @@ import { type Timeline, takeFold } from "../../shared/timeline/index.ts";
 import { RunFailure } from "../run/failure.ts";
 import type { LogWriter } from "../run/ingest.ts";
 import type { AckRow, Batch, EncodedEntry, InputRow, StateWrite, ThreadChange } from "../store/store.ts";
+import type { LoggedText } from "./port.ts";
+import type { SdkLane } from "./sdk-lane.ts";
 
 /** Where a room's log stands, as far as it is committed. */
 export type LogPlace = { epoch: string; seq: number; mark: string; generation: number; ownerEpoch: number };
@@ -20,6 +22,8 @@ export class Turn implements LogWriter {
   readonly acks: AckRow[] = [];
   private readonly inputs = new Map<string, InputRow>();
   readonly committed: (() => void)[] = [];
+  private readonly lane: SdkLane;
+  private readonly sdk: string[] = [];
   private seq: number;
   private info: ThreadChange | undefined;
   /** Set when the stored fold should be brought up to this turn. */
@@ -27,9 +31,13 @@ export class Turn implements LogWriter {
   /** Set by the turn that creates the thread. */
   create: { epoch: string; at: number } | undefined;
 
-  /** @param at time of the turn, ms; every entry of a turn has it */
-  constructor(timeline: Timeline, at: number) {
+  /**
+   * @param at time of the turn, ms; every entry of a turn has it
+   * @param lane what the SDK is sent of the log so far
+   */
+  constructor(timeline: Timeline, at: number, lane: SdkLane) {
     this.timeline = timeline;
+    this.lane = lane;
     this.at = at;
     this.seq = timeline.seq;
   }
@@ -46,6 +54,12 @@ export class Turn implements LogWriter {
     this.timeline.apply(placed);
     this.seq += 1;
     this.entries.push({ seq: placed.seq, json });
+    if (this.lane.carries(placed)) this.sdk.push(json);
+  }
+
+  /** What was logged, for those who listen. */
+  text(): LoggedText {
+    return { json: this.entries.map(({ json }) => json), sdk: this.sdk };
   }
 
   /** Has something done once this turn is committed, before anybody is told. */

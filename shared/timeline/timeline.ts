@@ -42,7 +42,7 @@ export class Timeline {
   readonly tools = new Map<string, ToolInfo>();
   /** Token counts of all runs, one item per provider and model. */
   usage: TokenUsage[] = [];
-  /** Seq of the last applied entry. */
+  /** Seq up to which entries are applied; who applies only those for it ([B5]) sets it. */
   seq = 0;
   /**
    * Messages of the path to the head that this timeline does not hold, before the first one it does. What is

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type * as Y from "yjs";
+import { SdkLane } from "../../server/room/sdk-lane.ts";
 import { jsonEqual } from "../../shared/json-crdt/patch.ts";
 import type { Json, JsonPatchOperation } from "../../shared/protocol/index.ts";
 import { Timeline } from "../../shared/timeline/index.ts";
@@ -122,6 +123,8 @@ class History {
   private readonly client = new Timeline();
   private heard = 0;
   private plain = { state: new PlainState({}), heard: 0 };
+  /** The same, of what the SDK is sent. */
+  private told = { state: new PlainState({}), lane: new SdkLane() };
   private runs: string[] = [];
   private n = 0;
 
@@ -220,6 +223,7 @@ class History {
     else for (const peer of this.peers) peer.push();
     this.world.restart();
     this.plain = { state: new PlainState({}), heard: 0 };
+    this.told = { state: new PlainState({}), lane: new SdkLane() };
     for (const agent of this.agents) agent.stop();
     // Peers whose edits were lost with the turn still have them, and send them again.
     if (!committed) for (const peer of this.peers) peer.push();
@@ -227,9 +231,16 @@ class History {
 
   /** The state as a client has it that knows AG-UI and nothing else. */
   private byPlainRules(): Json {
-    const { plain, world } = this;
+    const { plain, told, world } = this;
     const entries = [...world.stored.entries, ...world.pending];
-    for (const entry of entries.slice(plain.heard)) plain.state.apply(entry);
+    for (const entry of entries.slice(plain.heard)) {
+      plain.state.apply(entry);
+      if (told.lane.carries(entry)) told.state.apply(entry);
+      expect([told.state.state, told.state.merged], "what is left out").toEqual([
+        plain.state.state,
+        plain.state.merged,
+      ]);
+    }
     plain.heard = entries.length;
     expect(plain.state.merged, "what it is compared with").toEqual(world.state);
     return plain.state.state;
@@ -279,7 +290,7 @@ const MANNERS: readonly Manners[] = [
 
 const RUNS = process.env.COTHREAD_SOAK ? 60_000 : 3_000;
 
-test(`[H2] [H3] [H4] [H5] [H6] [H10] [H11] [H15] whatever people and agents do at once, ${RUNS} histories: all that hold the state end equal, and no edit is lost to a snapshot`, () => {
+test(`[H2] [H3] [H4] [H5] [H6] [H10] [H11] [H15] [B5] whatever people and agents do at once, ${RUNS} histories: all that hold the state end equal, and no edit is lost to a snapshot`, () => {
   // Always the same ones with every change of the code; others in a soak.
   const seed =
     Number(process.env.COTHREAD_SEED) || (process.env.COTHREAD_SOAK ? Date.now() % 1_000_000 : 20_000);
