@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { renderUnicodeCompact } from "uqr";
 import { z } from "zod";
 import { Config, ConfigError, parseConfig, shown } from "./config.ts";
 import { nearest } from "./nearest.ts";
@@ -129,7 +130,11 @@ async function serve(flags: Record<string, unknown>): Promise<void> {
   console.log(
     `  threads   ${config.store === "memory:" ? "in memory; they are gone when the server stops" : config.store}`,
   );
-  if (server.shareUrl) console.log(`  for others on this network: ${server.shareUrl}`);
+  if (server.shareUrl) {
+    console.log(`  for others on this network: ${server.shareUrl}`);
+    // For a phone, which nobody wants to type an address into; a log file has no camera before it.
+    if (process.stdout.isTTY) console.log(`\n${renderUnicodeCompact(server.shareUrl, { border: 2 })}\n`);
+  }
   let stopping = false;
   const stop = () => {
     // Pressed twice: somebody does not want to wait.
