@@ -193,7 +193,7 @@ describe("every run of the demo agent", () => {
     );
   });
 
-  test("applies in a stock client, owns its two keys of the state and leaves the rest alone", async () => {
+  test("applies in a stock client, owns its keys of the state and leaves the rest alone", async () => {
     await fc.assert(
       fc.asyncProperty(inputs, async ({ seed, input }) => {
         const events = await plan(input, seed);
@@ -204,7 +204,10 @@ describe("every run of the demo agent", () => {
           return;
         }
         const before = typeof input.state === "object" && !Array.isArray(input.state) ? input.state : {};
-        expect({ ...state, title: 0, plan: 0 }).toEqual({ ...before, title: 0, plan: 0 });
+        // a document is drafted where there is none; what stands there is somebody's
+        const isFree = typeof (before.document ?? "") === "string" && (before.document ?? "").trim() === "";
+        const own = { title: 0, plan: 0, ...(isFree && { document: 0 }) };
+        expect({ ...state, ...own }).toEqual({ ...before, ...own });
         expect(state.title).toEqual(expect.stringMatching(/\S/));
         const active = (plan: Plan) =>
           plan.filter((item) => item?.status === "active").map((item) => item.id);
@@ -662,12 +665,12 @@ describe("a second run", () => {
   test("tells where the plan stands when somebody says thanks", async () => {
     const { state } = await applied(first, await plan(first));
     const { events } = await next("thanks!", state);
-    expect(spoken(events)).toMatch(/wo of six steps are done; next comes \*\*/);
+    expect(spoken(events)).toMatch(/hree of six steps are done; next comes \*\*/);
   });
 });
 
 describe("pace", () => {
-  test("a run takes 8 to 14 s, small talk less than 3, with words every 20 to 60 ms", async () => {
+  test("a run takes 8 to 17 s, small talk less than 3, with words every 20 to 60 ms", async () => {
     for (const text of REQUESTS) {
       for (let seed = 1; seed <= 6; seed++) {
         const { arrivals, total } = await timed(
@@ -676,7 +679,7 @@ describe("pace", () => {
         );
         const small = arrivals.length < 80;
         expect(total).toBeGreaterThan(small ? 400 : 8_000);
-        expect(total).toBeLessThan(small ? 3_000 : 14_000);
+        expect(total).toBeLessThan(small ? 3_000 : 17_000);
         const gaps = (type: string) =>
           arrivals.flatMap(({ at, event }, n) =>
             event.type === type && arrivals[n - 1]?.event.type === type ? [at - arrivals[n - 1]!.at] : [],

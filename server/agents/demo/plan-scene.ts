@@ -6,9 +6,12 @@ import { asksToPlan, goesOn, planTitle, stepTitle } from "./titles.ts";
 import { type Topic, teamOf, topicOf } from "./topics.ts";
 import { slotsIn, whenOf } from "./when.ts";
 import { capital, count, inMarkdown, progressOf, series } from "./wording.ts";
+import { drafted, writeDocument } from "./write-document.ts";
 
 const FRESH = /\b(?:start over|from scratch|(?:new|another|different|fresh) (?:plan|checklist|roadmap))\b/i;
 const PLAN = /\b(?:plan|check-?list|roadmap|agenda|schedule)\b/i;
+/** A step that is done once its page is drafted. */
+const PAGE = /^(?:write|sketch) .*\b(?:announcement|timeline|running order|route|down)\b/i;
 /** A plan that is longer gets no more steps: nobody would read them. */
 const LONGEST = 14;
 
@@ -56,7 +59,8 @@ function checkCalendar(scene: Scene, team: string, when: string, free: readonly 
 }
 
 function* draft(scene: Scene): Generator<Beat> {
-  const { board, narrator, text } = scene;
+  const { board, document, narrator, text } = scene;
+  const drafts = document.isEmpty && !document.isForeign;
   const topic = topicOf(text);
   const team = teamOf(text, topic);
   const when = whenOf(text);
@@ -90,6 +94,7 @@ function* draft(scene: Scene): Generator<Beat> {
       yield narrator.after(100, 200, board.set([0, "done"], [1, "active"]));
     })(),
   );
+  if (drafts) yield* narrator.step("Draft the document", draftBeside(scene));
   const id = narrator.id("m");
   const steps = count(board.steps.length);
   const found = `\`calendar.lookup\`, a made-up calendar, has ${team} free **${free[0]}**, or else ${free[1]} or ${free[2]}`;
@@ -109,10 +114,20 @@ function* draft(scene: Scene): Generator<Beat> {
         );
         yield* narrator.words(id, risks(topic));
         yield narrator.after(80, 160, board.set([1, "done"]));
+        if (drafts) yield* narrator.words(id, `${drafted(scene)}\n\n`);
         yield* narrator.words(id, closing(scene));
       })(),
     ),
   );
+}
+
+/** The document, with the step of the plan that asks for a page, where there is one. */
+function* draftBeside(scene: Scene): Generator<Beat> {
+  const { board, narrator } = scene;
+  const step = board.steps.find(({ title, status }) => status === "pending" && PAGE.test(title));
+  if (step) yield narrator.after(80, 160, board.set([step.place, "active"]));
+  yield* writeDocument(scene);
+  if (step) yield narrator.after(80, 160, board.set([step.place, "done"]));
 }
 
 function risks({ risks }: Topic): string {

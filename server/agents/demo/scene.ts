@@ -1,4 +1,5 @@
 import type { Asked } from "./asked.ts";
+import type { DocumentBoard } from "./document-board.ts";
 import type { Beat, Call, Narrator } from "./narrator.ts";
 import type { PlanBoard } from "./plan-board.ts";
 import type { Random } from "./random.ts";
@@ -11,16 +12,18 @@ export type LookUp = Omit<Call, "parentMessageId"> & {
   items: readonly [string, string, string];
 };
 
-/** What every kind of run works with: the request, the shared plan, the voice, the choices of this run. */
+/** What every kind of run works with: the request, the shared plan and document, the voice, the choices of this run. */
 export class Scene {
   readonly asked: Asked;
   readonly board: PlanBoard;
+  readonly document: DocumentBoard;
   readonly narrator: Narrator;
   readonly random: Random;
 
-  constructor(asked: Asked, board: PlanBoard, narrator: Narrator, random: Random) {
+  constructor(asked: Asked, board: PlanBoard, document: DocumentBoard, narrator: Narrator, random: Random) {
     this.asked = asked;
     this.board = board;
+    this.document = document;
     this.narrator = narrator;
     this.random = random;
   }

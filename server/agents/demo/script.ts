@@ -2,15 +2,18 @@ import { EventType, PROTOCOL_VERSION, type RunAgentInput } from "@ag-ui/core";
 import { type Kind, readAsked } from "./asked.ts";
 import { chatScene } from "./chat-scene.ts";
 import { codeScene } from "./code-scene.ts";
+import { DocumentBoard } from "./document-board.ts";
 import { explainScene } from "./explain-scene.ts";
 import { type Beat, Narrator } from "./narrator.ts";
 import { PlanBoard } from "./plan-board.ts";
 import { planScene } from "./plan-scene.ts";
 import { seededRandom } from "./random.ts";
 import { Scene } from "./scene.ts";
+import { documentScene } from "./write-document.ts";
 
 const SCENES: Record<Kind, (scene: Scene) => Iterable<Beat>> = {
   chat: chatScene,
+  document: documentScene,
   plan: planScene,
   explain: explainScene,
   code: codeScene,
@@ -24,9 +27,10 @@ export function* script(input: RunAgentInput, seed: number): Generator<Beat> {
   // pauses have their own source, so that changing one never changes the words
   const narrator = new Narrator(runId, seededRandom(`pace ${chosen}`));
   const board = new PlanBoard(input.state, runId);
+  const document = new DocumentBoard(input.state);
   const protocolVersion = PROTOCOL_VERSION;
   yield { wait: 0, event: { type: EventType.RUN_STARTED, threadId, runId, protocolVersion } };
-  yield* SCENES[asked.kind](new Scene(asked, board, narrator, seededRandom(chosen)));
+  yield* SCENES[asked.kind](new Scene(asked, board, document, narrator, seededRandom(chosen)));
   const read = input.messages.reduce(
     (sum, { content }) => sum + (typeof content === "string" ? content.length : 0),
     0,

@@ -6,7 +6,7 @@ import { capital, clip } from "./wording.ts";
 const FILLER =
   /^(?:draft|make|write|create|prepare|do|start|give|help|need|want|build|sketch|propose|suggest|a|an|the|our|my|your|this|that|me|us|we|i|you|with|for|to|of|on|in|please|can|could|would|new|short|quick|simple|first|small|detailed|let's|lets|and|some|another|good|proper|complete)$/i;
 const STOP =
-  /^(?:for|by|in|on|at|with|and|or|but|before|after|this|next|to|until|till|from|so|that|which|please|as|if)$/i;
+  /^(?:for|of|by|in|on|at|with|and|or|but|before|after|this|next|to|until|till|from|so|that|which|please|as|if)$/i;
 
 function nameOf(words: string): string {
   const kept: string[] = [];
