@@ -113,7 +113,8 @@ test("a text field is found by its pointer", async () => {
   const { url } = await openServer();
   const client = clientOf(url, "Ana");
   const ana = await open(client);
-  expect(ana.text("/document")).toBeUndefined();
+  const { text } = ana;
+  expect(text("/document")).toBeUndefined();
   await client.thread("t").patch([
     { op: "add", path: "/document", value: "One." },
     { op: "add", path: "/title", value: "Launch" },

@@ -122,7 +122,8 @@ class OpenDoc implements Omit<ThreadDoc, "close"> {
     return this.gate.promise;
   }
 
-  text(pointer: string): Y.Text | undefined {
+  // Arrows, so that they can be taken out of the object.
+  readonly text = (pointer: string): Y.Text | undefined => {
     let found: unknown = this.state;
     for (const token of parsePointer(pointer)) {
       if (found instanceof Y.Map) found = found.get(token);
@@ -130,11 +131,9 @@ class OpenDoc implements Omit<ThreadDoc, "close"> {
       else return undefined;
     }
     return found instanceof Y.Text ? found : undefined;
-  }
+  };
 
-  subscribe(listener: () => void): () => void {
-    return this.emitter.on("change", listener);
-  }
+  readonly subscribe = (listener: () => void): (() => void) => this.emitter.on("change", listener);
 
   end(): void {
     for (const end of this.ends) end();
