@@ -10,5 +10,6 @@ export const CATALOGUE: Catalogue = {
   start: async () => (await import("./start.ts")).start,
   state: async () => (await import("./state.ts")).state,
   trace: async () => (await import("./trace.ts")).trace,
+  yjs: async () => (await import("./yjs.ts")).yjs,
   size: async () => (await import("./size.ts")).size,
 };

@@ -12,6 +12,8 @@ const ROLES: Record<string, () => Promise<PartRole>> = {
   "latency-agent": async () => (await import("./latency-agent.ts")).latencyAgent,
   "latency-server": async () => (await import("./latency-server.ts")).latencyServer,
   "latency-reader": async () => (await import("./latency-reader.ts")).latencyReader,
+  "yjs-server": async () => (await import("./yjs-servers.ts")).yjsServer,
+  "yjs-editors": async () => (await import("./yjs-editors.ts")).yjsEditors,
   "idle-server": async () => (await import("./idle-server.ts")).idleServer,
   "idle-clients": async () => (await import("./idle-clients.ts")).idleClients,
 };
