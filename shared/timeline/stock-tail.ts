@@ -1,3 +1,5 @@
+import { valueAt } from "../json-crdt/place.ts";
+import { parsePointer } from "../json-crdt/pointer.ts";
 import type { AGUIEvent, Entry, EntryOf, Message } from "../protocol/index.ts";
 import type { ActiveRunState } from "./active-runs.ts";
 import { FittedRun, type HeldMessages } from "./fitted-run.ts";
@@ -142,6 +144,7 @@ export class StockTail {
     this.timeline.apply(entry);
     if (this.timeline.state !== state) {
       if (entry.kind === "state") return [stateDelta(entry.patch)];
+      if (entry.kind === "text") return [this.asText(entry)];
       return [entry.kind === "event" && entry.was ? this.asSnapshot(entry.event) : (event as AGUIEvent)];
     }
     if (type === "RUN_FINISHED" || type === "RUN_ERROR") return this.caughtUp();
@@ -194,6 +197,12 @@ export class StockTail {
     // What stands in the wrong order is taken away first and comes back at the end.
     const prefix = misplaced < 0 ? [] : [messagesSnapshot(to.slice(0, misplaced))];
     return [...prefix, this.snapshot()];
+  }
+
+  /** JSON Patch has no edit of a text: it is told as a whole. */
+  private asText({ path }: EntryOf<"text">): AGUIEvent {
+    const value = valueAt(this.timeline.state, parsePointer(path));
+    return stateDelta([{ op: "replace", path, value }]);
   }
 
   /** A logged delta that the agent had sent as a snapshot, as the snapshot of what came of it. */
