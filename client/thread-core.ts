@@ -79,6 +79,7 @@ export function createThreadCore(id: string, host: ThreadHost): ThreadCore {
   const emitter = createEmitter<ThreadEvents>();
   const ready = createGate();
   let people: ThreadSnapshot["people"] = [];
+  let count = 0;
   let active = false;
   let cached: ThreadSnapshot | null = null;
   let told: ThreadStatus = "idle";
@@ -183,6 +184,7 @@ export function createThreadCore(id: string, host: ThreadHost): ThreadCore {
   const end = () => {
     active = false;
     people = [];
+    count = 0;
     presence.end();
     ready.bar(connection().error ?? new CothreadError("closed", "The thread was left."));
     sync.out();
@@ -193,6 +195,7 @@ export function createThreadCore(id: string, host: ThreadHost): ThreadCore {
       if (!sync.joined) return;
       if (frame.type === "people") {
         people = applyPeople(people, frame);
+        count = frame.count ?? people.length;
         changed();
       } else if (frame.type === "saved") emitter.emit("saved", frame.n);
       else if (frame.type === "snapshot") sync.onSnapshot(frame);
@@ -248,6 +251,7 @@ export function createThreadCore(id: string, host: ThreadHost): ThreadCore {
           messages: views.messages(),
           ...views.parts(),
           people,
+          peopleCount: count,
           role,
           cursor,
         };

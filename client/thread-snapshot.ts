@@ -79,6 +79,8 @@ export type ThreadSnapshot = {
   readonly toolCalls: readonly ToolInfo[];
   /** Who is here now, one item for each of their clients. */
   readonly people: readonly Person[];
+  /** How many clients are here: more than `people` has where there are over a hundred. */
+  readonly peopleCount: number;
   readonly members: Readonly<Record<string, Role>>;
   readonly settings: ThreadSettings;
   readonly title: string;
@@ -106,6 +108,7 @@ export function emptySnapshot(id: string): ThreadSnapshot {
     interrupts: [],
     toolCalls: [],
     people: [],
+    peopleCount: 0,
     members: {},
     settings: {},
     title: "",

@@ -708,9 +708,11 @@ test("[W1] people come and go by client", async () => {
   tell({ update: [person("x", { typing: true })] });
   await settle();
   expect(thread.people).toEqual([person("x", { typing: true }), person("y")]);
-  tell({ leave: ["x"] });
+  expect(thread.peopleCount).toBe(2);
+  tell({ leave: ["x"], count: 120 });
   await settle();
   expect(thread.people).toEqual([person("y")]);
+  expect(thread.peopleCount).toBe(120);
   server.last.pair.cut();
   log.people = [person("z")];
   await pass(60_000);

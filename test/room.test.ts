@@ -695,6 +695,24 @@ describe("[W1] people", () => {
     expect(ana.people.map(({ n }) => n)).toEqual(ana.people.map((_, i) => i + 1));
   });
 
+  test("of more than a hundred the first hundred are named, and how many there are", async () => {
+    const rooms = new TestRooms();
+    const ana = await rooms.join("t");
+    for (let i = 0; i < 99; i += 1) await rooms.join("t", `P${i}`);
+    rooms.clock.advance(200);
+    expect(ana.people.at(-1)).not.toHaveProperty("count");
+    const late = await rooms.join("t", "Late");
+    expect(late.reply.people).toMatchObject({ count: 101 });
+    expect(late.reply.people.all).toHaveLength(100);
+    rooms.clock.advance(100);
+    expect(ana.people.at(-1)).toMatchObject({ join: [], leave: [], count: 101 });
+    await ana.leave();
+    rooms.clock.advance(100);
+    // Somebody has gone, and who stood behind is named.
+    expect(late.people.at(-1)).toMatchObject({ leave: ["client-ana"], join: [{ client: "client-late" }] });
+    expect(late.people.at(-1)).not.toHaveProperty("count");
+  });
+
   test("two connections of one client, as while a socket is replaced, are one person", async () => {
     const rooms = new TestRooms();
     const ana = await rooms.join("t");

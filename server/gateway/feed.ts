@@ -90,8 +90,8 @@ function encode(thread: string, broadcast: Broadcast): FeedItem {
       };
     }
     case "people": {
-      const { n, join, leave, update } = broadcast;
-      return { kind: "people", n, ...shared(peopleFrame(thread, { join, leave, update })) };
+      const { kind, n, ...change } = broadcast;
+      return { kind, n, ...shared(peopleFrame(thread, change)) };
     }
     case "doc":
       return {
@@ -133,8 +133,12 @@ function shared(text: string): SharedFrame {
 /** A `people` frame; empty lists are left out. */
 export function peopleFrame(
   thread: string,
-  lists: { all?: Person[]; join?: Person[]; leave?: string[]; update?: Person[] },
+  {
+    count,
+    ...lists
+  }: { all?: Person[]; join?: Person[]; leave?: string[]; update?: Person[]; count?: number },
 ): string {
   const given = Object.entries(lists).filter(([name, list]) => name === "all" || (list?.length ?? 0) > 0);
+  if (count !== undefined) given.push(["count", count as never]);
   return JSON.stringify({ type: "people", thread, ...Object.fromEntries(given) });
 }

@@ -169,7 +169,7 @@ export class Membership implements FeedReader {
       const { seq, mark } = catchUp.snapshot;
       this.cursor = { epoch, seq, mark };
     } else this.cursor = { epoch, seq: catchUp.seq, mark: catchUp.mark };
-    outbox.push(peopleFrame(this.key.thread, { all: people.all }));
+    outbox.push(peopleFrame(this.key.thread, toldOf(people)));
     this.people = people.n;
     this.state = "live";
     const kept = this.kept;
@@ -228,4 +228,8 @@ function catchUpFrame(thread: string, catchUp: CatchUp): string {
   if (catchUp.kind === "snapshot") return JSON.stringify(catchUp.snapshot);
   const { kind: _kind, window: _window, ...rest } = catchUp;
   return JSON.stringify({ type: "entries", thread, ...rest });
+}
+
+function toldOf({ n: _, ...told }: JoinReply["people"]) {
+  return told;
 }

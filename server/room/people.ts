@@ -1,7 +1,17 @@
 import type { Person } from "../../shared/protocol/index.ts";
 
 /** What changed about who is here, since it was last told. */
-export type PeopleChange = { n: number; join: Person[]; leave: string[]; update: Person[] };
+export type PeopleChange = {
+  n: number;
+  join: Person[];
+  leave: string[];
+  update: Person[];
+  /** How many there are, where that is more than are named. */
+  count?: number;
+};
+
+/** So many clients are named; of more, only how many they are is told ([W1]). */
+export const NAMED = 100;
 
 /**
  * Who is in a room, by connection ([W1]). Readers see clients: two connections of one client, as while a
@@ -10,6 +20,7 @@ export type PeopleChange = { n: number; join: Person[]; leave: string[]; update:
 export class People {
   private readonly byConnection = new Map<string, Person>();
   private told = new Map<string, Person>();
+  private toldCount = 0;
   /** Number of the last change that was told. */
   n = 0;
 
@@ -41,23 +52,32 @@ export class People {
     return true;
   }
 
-  /** Everybody who is here, by client; the newest connection of a client counts. */
-  all(): Person[] {
-    return [...new Map([...this.byConnection.values()].map((person) => [person.client, person])).values()];
+  /**
+   * Who is here, by client; the newest connection of a client counts. The first hundred are named.
+   * @returns `count` where there are more
+   */
+  all(): { all: Person[]; count?: number } {
+    const people = [
+      ...new Map([...this.byConnection.values()].map((person) => [person.client, person])).values(),
+    ];
+    if (people.length <= NAMED) return { all: people };
+    return { all: people.slice(0, NAMED), count: people.length };
   }
 
   /** @returns what changed since this was last called, or `null` */
   takeChange(): PeopleChange | null {
-    const now = new Map(this.all().map((person) => [person.client, person]));
+    const { all, count } = this.all();
+    const now = new Map(all.map((person) => [person.client, person]));
     const join = [...now.values()].filter((person) => !this.told.has(person.client));
     const leave = [...this.told.keys()].filter((client) => !now.has(client));
     const update = [...now.values()].filter((person) => {
       const before = this.told.get(person.client);
       return before !== undefined && before !== person;
     });
-    if (join.length + leave.length + update.length === 0) return null;
+    if (join.length + leave.length + update.length === 0 && (count ?? 0) === this.toldCount) return null;
     this.told = now;
+    this.toldCount = count ?? 0;
     this.n += 1;
-    return { n: this.n, join, leave, update };
+    return { n: this.n, join, leave, update, ...(count !== undefined && { count }) };
   }
 }

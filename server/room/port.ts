@@ -12,6 +12,7 @@ import type {
 } from "../../shared/protocol/index.ts";
 import { REJECTS } from "../../shared/protocol/index.ts";
 import type { ThreadKey } from "../store/store.ts";
+import type { PeopleChange } from "./people.ts";
 
 /** Who asks. Everything in it is the server's own knowledge, nothing the client claims. */
 export type Caller = {
@@ -49,7 +50,7 @@ export type JoinReply = {
   recovered: boolean;
   role: Role;
   catchUp: CatchUp;
-  people: { n: number; all: Person[] };
+  people: { n: number; all: Person[]; count?: number };
 };
 
 /** Entries as text, encoded once. `sdk`: those of them that the SDK's clients are sent ([B5]). */
@@ -65,7 +66,7 @@ export type Broadcast =
       /** Readers whose first message stands behind this place need a new snapshot; see MessageList.reach. */
       reach: number;
     } & LoggedText)
-  | { kind: "people"; n: number; join: Person[]; leave: string[]; update: Person[] }
+  | ({ kind: "people" } & PeopleChange)
   /**
    * [Y2] What a commit did to the document, in one update; `by`: the connection that all of it came from, which has
    * it already.

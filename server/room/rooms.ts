@@ -130,7 +130,7 @@ export class Rooms implements RoomsPort {
   async threads({ tenant, query, ids }: Parameters<RoomsPort["threads"]>[0]): Promise<ThreadInfo[]> {
     const rows = await this.options.store.threads({ tenant, limit: 200, ...query, ...(ids && { ids }) });
     return rows.map((row) => {
-      const people = this.live.get(mapKey({ tenant, thread: row.id }))?.audience.people.all() ?? [];
+      const people = this.live.get(mapKey({ tenant, thread: row.id }))?.audience.people.all().all ?? [];
       return {
         ...row,
         // Nobody has read marks yet, so nothing counts as unread.

@@ -172,7 +172,7 @@ export const Person = z.object({ client: z.string(), user: User, data: z.looseOb
 export type Person = z.infer<typeof Person>;
 /**
  * [W1] Who is in a thread: `all` once after joining, then who came, who left (by client) and whose data
- * changed.
+ * changed. `count` is how many there are, where not all are named.
  */
 export const People = z.object({
   type: z.literal("people"),
@@ -181,6 +181,7 @@ export const People = z.object({
   join: z.array(Person).optional(),
   leave: z.array(z.string()).optional(),
   update: z.array(Person).optional(),
+  count: z.number().int().optional(),
 });
 export type People = z.infer<typeof People>;
 /** Says that changes of the shared document up to number `n` are stored. Never sent in this version. */
