@@ -87,7 +87,18 @@ test("the table has a row for each figure, names each bench once and marks what 
 
 test("without names every bench runs; a name given twice runs once", () => {
   const known = Object.keys(CATALOGUE);
-  expect(known).toEqual(["fanout", "ingest", "join", "latency", "idle", "start", "state", "trace", "yjs", "size"]);
+  expect(known).toEqual([
+    "fanout",
+    "ingest",
+    "join",
+    "latency",
+    "idle",
+    "start",
+    "state",
+    "trace",
+    "yjs",
+    "size",
+  ]);
   const all = { names: known, json: false, runs: 3, quick: false, profile: undefined };
   expect(parseBenchOptions([], known)).toEqual(all);
   expect(parseBenchOptions(["size", "--json", "size", "--runs", "5"], known)).toMatchObject({
