@@ -39,6 +39,11 @@ export class DocumentBoard {
     return this.blocks.find((block) => !block.startsWith("#"));
   }
 
+  /** What it is, for a snapshot of the whole state. */
+  get asState(): { document?: string } {
+    return this.isForeign || this.text === "" ? {} : { document: this.text };
+  }
+
   /** Begins anew with a text. */
   begin(text: string): StateDeltaEvent {
     return this.become(text);

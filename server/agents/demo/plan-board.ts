@@ -52,11 +52,15 @@ export class PlanBoard {
     return [...open.filter((s) => s.status === "active"), ...open.filter((s) => s.status === "pending")];
   }
 
-  /** The whole state, to be told before the first change; `title` replaces the plan's title. */
-  snapshot(title?: string): StateSnapshotEvent {
+  /**
+   * The whole state, to be told before the first change; `title` replaces the plan's title.
+   * @param more what else in it is another one now
+   */
+  snapshot(title?: string, more: object = {}): StateSnapshotEvent {
     if (title !== undefined) this.title = title;
-    const own = { title: this.title, plan: this.items };
-    return { type: EventType.STATE_SNAPSHOT, snapshot: structuredClone({ ...this.rest, ...own }) };
+    const isThere = this.title !== "" || this.items.length > 0;
+    const own = isThere ? { title: this.title, plan: this.items } : {};
+    return { type: EventType.STATE_SNAPSHOT, snapshot: structuredClone({ ...this.rest, ...own, ...more }) };
   }
 
   /** Forgets the steps there are; told by the next {@link snapshot}. */

@@ -48,6 +48,11 @@ export class Scene {
     return this.random.pick(sentences);
   }
 
+  /** Says the whole state as Planner has it, as many frameworks do when a run ends. */
+  *sayState(): Generator<Beat> {
+    yield this.narrator.after(10, 40, this.board.snapshot(undefined, this.document.asState));
+  }
+
   /** A last sentence that names what others wrote; empty when nobody did. Markdown. */
   alsoHeard(): string {
     const { main, others } = this.asked;

@@ -53,12 +53,14 @@ export function* documentScene(scene: Scene): Generator<Beat> {
   yield* narrator.step("Read the request", narrator.think(`${scene.request()} ${scene.say(THOUGHTS)}`));
   if (document.isEmpty || FRESH.test(text)) {
     yield* narrator.step("Draft the document", writeDocument(scene));
-    return yield* narrator.step("Write the answer", say(drafted(scene)));
+    yield* narrator.step("Write the answer", say(drafted(scene)));
+    return yield* scene.sayState();
   }
   const { opening } = document;
   const change = changeOf(scene, opening);
   yield* narrator.step("Change the document", change.beats);
   yield* narrator.step("Write the answer", say(`${change.said} ${scene.say(KEPT)}${scene.alsoHeard()}`));
+  yield* scene.sayState();
 }
 
 const THOUGHTS = [
