@@ -54,6 +54,7 @@ function readOptions(flags: Record<string, unknown>): Config {
     given[option] = value;
     written.set(option, flagOf(option));
   }
+  if (given.demo === true && given.store === undefined) given.store = "memory:";
   // What was meant instead is called as it would be where the wrong name stands.
   const like = (option: string, place: string) => (place.startsWith('"') ? `"${option}"` : flagOf(option));
   return parseConfig(given, (option, other) =>
@@ -130,6 +131,7 @@ async function serve(flags: Record<string, unknown>): Promise<void> {
   console.log(
     `  threads   ${config.store === "memory:" ? "in memory; they are gone when the server stops" : config.store}`,
   );
+  if (config.demo) console.log(`  two people side by side: ${server.url}/demo.html`);
   if (server.shareUrl) {
     console.log(`  for others on this network: ${server.shareUrl}`);
     // For a phone, which nobody wants to type an address into; a log file has no camera before it.

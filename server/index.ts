@@ -15,6 +15,7 @@ import { isLoopback, isLoopbackUrl } from "./auth/loopback.ts";
 import { refuseOrigin } from "./auth/origin.ts";
 import { toldOnce } from "./auth/refusals.ts";
 import { type Config, ConfigError, parseConfig } from "./config.ts";
+import { seedDemoThread } from "./demo-thread.ts";
 import { Gateway } from "./gateway/gateway.ts";
 import { buildHttp } from "./gateway/http.ts";
 import { DEFAULT_LIMITS, type GatewayLimits } from "./gateway/limits.ts";
@@ -167,6 +168,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Cothrea
     });
     built.server.on("upgrade", onUpgrade);
     await rooms.boot();
+    if (config.demo) await seedDemoThread(rooms);
     if (!mounted) await listen(built.server, config.port, host);
   } catch (error) {
     gateway.close();

@@ -38,9 +38,11 @@ export function nameMe(given: string): Me {
   return me;
 }
 
-/** Makes this window, and only this one, somebody else; without a name they are asked for it. */
-export function becomeSomeoneElse(name = ""): void {
-  const id = Array.from(crypto.getRandomValues(new Uint32Array(4)), (n) => n.toString(36)).join("");
+/**
+ * Makes this window, and only this one, somebody else; without a name they are asked for it.
+ * @param id whom exactly; default: somebody new
+ */
+export function becomeSomeoneElse(name = "", id = randomId()): void {
   keep("window", OTHER, JSON.stringify({ id, name: cleanName(name) }));
 }
 
@@ -52,6 +54,10 @@ export function becomeMyself(): void {
 /** One line, without what cannot be seen, at most {@link NAME_MAX} characters. */
 export function cleanName(name: string): string {
   return Array.from(name.replace(UNSEEN, " ").trim()).slice(0, NAME_MAX).join("");
+}
+
+function randomId(): string {
+  return Array.from(crypto.getRandomValues(new Uint32Array(4)), (n) => n.toString(36)).join("");
 }
 
 function parse(text: string | null): (Me & { id: string }) | null {

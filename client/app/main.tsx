@@ -37,8 +37,9 @@ function takeFromAddress() {
   const as = url.searchParams.get("as");
   if (join === null && as === null) return;
   if (join) keepJoin(join);
-  if (as !== null) becomeSomeoneElse(as === "new" ? "" : as);
+  if (as !== null) becomeSomeoneElse(as === "new" ? "" : as, url.searchParams.get("id") ?? undefined);
   url.searchParams.delete("as");
+  url.searchParams.delete("id");
   url.hash = thread === null ? "" : threadHash(thread);
   window.history.replaceState(null, "", url);
 }

@@ -1,7 +1,8 @@
 /** What the app keeps in a browser: for this window, or for all of them. */
 export type Shelf = "window" | "browser";
 
-const PREFIX = "cothread.";
+// Frames of one page share the storage of their window; a name tells them apart.
+const PREFIX = window.parent === window ? "cothread." : `cothread.${window.name}.`;
 
 // A browser may forbid its storage or have no room left; the app then forgets, and works.
 const open = (shelf: Shelf) => (shelf === "window" ? window.sessionStorage : window.localStorage);
