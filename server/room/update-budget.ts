@@ -4,7 +4,9 @@ import { UpdateRefusal } from "./update-refusal.ts";
 export const WALK = 1 / 16;
 /** Steps for each struct that has to be moved when one is put into or taken out of a client's array. */
 export const SHIFT = 1 / 1_000;
-/** Steps for each plain value Yjs copies when it splits or merges rows of them. */
+/** Steps for each plain value Yjs copies when it splits a row of them. */
+export const CUT = 1 / 64;
+/** Steps for each plain value Yjs copies when it merges rows of them. */
 export const COPY = 1 / 16;
 
 /** What Yjs may spend on an update beyond what it spends on each byte and struct of it. */

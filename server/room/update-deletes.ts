@@ -40,8 +40,8 @@ function deleteStored(
     budget.spend(WALK);
     if (struct.deleted || !(struct instanceof Y.Item)) continue;
     deletes = true;
-    if (struct.id.clock < clock) overlay.startingAt({ client, clock });
-    if (end < struct.id.clock + struct.length) overlay.endingAt({ client, clock: end - 1 });
+    if (struct.id.clock < clock) overlay.startingAt({ client, clock }, "deletion");
+    if (end < struct.id.clock + struct.length) overlay.endingAt({ client, clock: end - 1 }, "deletion");
     rehearsal.removeItem(struct);
   }
   // What has become deleted is merged with what is so beside it.
@@ -54,8 +54,8 @@ function deleteAdded({ client, clock, length }: DeleteRange, overlay: Overlay, b
   const end = clock + length;
   const from = Math.max(clock, overlay.known(client));
   if (!pieces || from >= end) return false;
-  overlay.startingAt({ client, clock: from });
-  overlay.endingAt({ client, clock: end - 1 });
+  overlay.startingAt({ client, clock: from }, "deletion");
+  overlay.endingAt({ client, clock: end - 1 }, "deletion");
   let deletes = false;
   for (let i = indexAt(pieces, from); i < pieces.length && pieces[i]!.clock < end; i += 1) {
     const piece = pieces[i]!;

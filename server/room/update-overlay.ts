@@ -1,6 +1,6 @@
 import * as Y from "yjs";
 import { AGUI, STATE } from "../../shared/json-crdt/y-json.ts";
-import { COPY, SHIFT, type StepBudget } from "./update-budget.ts";
+import { COPY, CUT, SHIFT, type StepBudget } from "./update-budget.ts";
 import { malformed, UpdateRefusal } from "./update-refusal.ts";
 import { type Id, REF, type Struct, TYPE } from "./update-scan.ts";
 import { NESTING_HARD } from "./update-values.ts";
@@ -10,6 +10,12 @@ export const DRAFT = "draft";
 
 /** What may stand in a type: of the state by the kind of type, of an application anything. */
 export type PlaceKind = "map" | "array" | "text" | "other";
+
+/**
+ * What asks for a piece to be split. A struct the document has will not be told to others: what it asks for may not
+ * change what a text says.
+ */
+export type Asker = "struct" | "known" | "deletion";
 
 /** A type in which structs of the update are to stand. */
 export type Place = {
@@ -95,16 +101,16 @@ export class Overlay {
   }
 
   /** The piece that begins with a unit; what holds it is split where it has to be. */
-  startingAt(id: Id, isKnown = false): Piece | null {
+  startingAt(id: Id, asker: Asker = "struct"): Piece | null {
     const piece = this.find(id);
-    return piece && piece.clock < id.clock ? this.split(piece, id.clock - piece.clock, isKnown) : piece;
+    return piece && piece.clock < id.clock ? this.split(piece, id.clock - piece.clock, asker) : piece;
   }
 
   /** The piece that ends with a unit; what holds it is split where it has to be. */
-  endingAt(id: Id, isKnown = false): Piece | null {
+  endingAt(id: Id, asker: Asker = "struct"): Piece | null {
     const piece = this.find(id);
     if (piece && piece.clock + piece.length - 1 > id.clock)
-      this.split(piece, id.clock - piece.clock + 1, isKnown);
+      this.split(piece, id.clock - piece.clock + 1, asker);
     return piece;
   }
 
@@ -218,10 +224,9 @@ export class Overlay {
     return { root: parent.root, kind, depth, type: null, start: undefined, keys: new Map() };
   }
 
-  /** @param isKnown what asks for it will not be told to others, so it may not change what a text says */
-  private split(piece: Piece, length: number, isKnown: boolean): Piece {
+  private split(piece: Piece, length: number, asker: Asker): Piece {
     const clock = piece.clock + length;
-    this.keepSurrogates(piece, clock, isKnown);
+    this.keepSurrogates(piece, clock, asker);
     const right = newPiece(piece.client, clock, piece.length - length, null, piece.rightOrigin);
     right.origin = { client: piece.client, clock: clock - 1 };
     right.left = piece;
@@ -238,7 +243,7 @@ export class Overlay {
     const pieces = piece.item ? this.piecesOf(piece.item) : this.added.get(piece.client)!;
     const index = indexAt(pieces, piece.clock);
     pieces.splice(index + 1, 0, right);
-    this.budget.spend(2 + this.shifted(piece, pieces.length - index) + copied(piece, right.length));
+    this.budget.spend(2 + this.shifted(piece, pieces.length - index) + copied(piece, right.length, asker));
     return right;
   }
 
@@ -250,9 +255,9 @@ export class Overlay {
   }
 
   /** Yjs replaces both halves of a character that it has to split, and tells nobody ([H13]). */
-  private keepSurrogates({ item, struct, place }: Piece, clock: number, isKnown: boolean): void {
+  private keepSurrogates({ item, struct, place }: Piece, clock: number, asker: Asker): void {
     const isOurs = place !== null && place.root !== null;
-    if (!isOurs && !isKnown) return;
+    if (!isOurs && asker !== "known") return;
     const text = item ? (item.content instanceof Y.ContentString ? item.content.str : null) : struct!.text;
     const code = text?.charCodeAt(clock - (item ? item.id.clock : struct!.clock) - 1) ?? 0;
     if (code < 0xd800 || code > 0xdbff) return;
@@ -304,11 +309,12 @@ function pieceAt(pieces: readonly Piece[], clock: number): Piece {
   return pieces[indexAt(pieces, clock)]!;
 }
 
-function copied({ item, struct }: Piece, length: number): number {
+/** A part that is deleted is only cut out; other parts may be put together again, which costs far more. */
+function copied({ item, struct }: Piece, length: number, asker: Asker): number {
   const isRow = item
     ? item.content instanceof Y.ContentAny || item.content instanceof Y.ContentJSON
     : struct!.ref === REF.any || struct!.ref === REF.json;
-  return isRow ? 2 * length * COPY : 0;
+  return isRow ? length * (asker === "deletion" ? CUT : COPY) : 0;
 }
 
 function kindOf(type: number): PlaceKind {

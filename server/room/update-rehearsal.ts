@@ -76,8 +76,9 @@ export class Rehearsal {
     }
     const { origin, rightOrigin } = struct;
     // Yjs splits what these lie in even for a struct it has.
-    let left = origin && this.overlay.endingAt(origin, isKnown);
-    const right = rightOrigin && this.overlay.startingAt(rightOrigin, isKnown);
+    const asker = isKnown ? "known" : "struct";
+    let left = origin && this.overlay.endingAt(origin, asker);
+    const right = rightOrigin && this.overlay.startingAt(rightOrigin, asker);
     if (isKnown) return;
     const piece = newPiece(client, state, clock + length - state, origin, rightOrigin);
     const isGarbage = (origin && !left) || (rightOrigin && !right);
