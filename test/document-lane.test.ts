@@ -128,6 +128,12 @@ describe("the document lane", () => {
       (lane: LanePeer) => lane.awareness.setLocalState({ x: "x".repeat(140_000) }),
       4413,
     ],
+    ["a reserved id", (lane: LanePeer) => lane.sendUpdate(updateBy(7)), 4409],
+    [
+      "what is no JSON under the state",
+      (lane: LanePeer) => lane.doc.getMap("state").set("x", Number.NaN),
+      4402,
+    ],
     ["a state vector of another generation", (lane: LanePeer) => lane.ask(new Map([[66, 5]])), 4410],
     [
       "a state vector that is ahead of the server",
@@ -167,4 +173,26 @@ describe("the document lane", () => {
     for (const cursor of [2, 3, 4]) lane.awareness.setLocalState({ cursor });
     await ben.until(() => (ben.awareness.getStates().get(5_000) as { cursor: number }).cursor === 4);
   });
+
+  test("[Y3] an update that builds on what is not here is dropped, and asked for again", async () => {
+    const { url } = await openServer();
+    const ana = await peer(url, "Ana");
+    const ben = await peer(url, "Ben");
+    const updates: Uint8Array[] = [];
+    ana.doc.on("update", (update: Uint8Array) => updates.push(update));
+    ana.isMuted = true;
+    ana.doc.getText("draft").insert(0, "a");
+    ana.isMuted = false;
+    for (let i = 0; i < 20; i += 1) ana.doc.getText("draft").insert(1, "b");
+    await ben.until(() => ben.doc.getText("draft").length === 21);
+    expect(ana.asked).toBeLessThan(10);
+  });
 });
+
+/** An update by a client of an id. */
+function updateBy(id: number): Uint8Array {
+  const doc = new Y.Doc();
+  doc.clientID = id;
+  doc.getMap("state").set("x", 1);
+  return Y.encodeStateAsUpdate(doc);
+}

@@ -11,6 +11,8 @@ import { checkUpdate, type UpdateVerdict } from "./update-check.ts";
 
 /** The server's own client id is this and the document's generation; ids below 1024 are nobody else's. */
 const SERVER_IDS = 64;
+/** Structs an update may have: Yjs takes about five microseconds for one, and everybody waits meanwhile. */
+const STRUCTS = 20_000;
 /** The first id of peers. */
 const FOREIGN_IDS = 1024;
 /** Replicas a thread may have: parallel runs. */
@@ -77,9 +79,9 @@ export class SharedDocument {
     return stateOf(this.doc);
   }
 
-  /** Whether an update may be merged. */
-  check(update: Uint8Array): UpdateVerdict {
-    return checkUpdate(this.doc, update);
+  /** Whether an update may be merged. @param maxBytes what it may bring in under state and draft */
+  check(update: Uint8Array, maxBytes: number): UpdateVerdict {
+    return checkUpdate(this.doc, update, { maxBytes, structs: STRUCTS });
   }
 
   /** Writes changes that apply to the state as it is. */

@@ -194,7 +194,7 @@ export class SharedState {
 
   /** Whether an update of a Yjs peer may be merged. */
   check(update: Uint8Array): UpdateVerdict {
-    return this.document.check(update);
+    return this.document.check(update, this.size.room);
   }
 
   /**

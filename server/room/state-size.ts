@@ -49,6 +49,14 @@ export class StateSize {
     for (const op of ops) this.characters += op.kind === "remove" ? -length(op.was) : growth(op);
   }
 
+  /**
+   * What an update of a Yjs peer may bring in: how much it takes away is known only when it is merged, so that the
+   * state may come to twice its limit that way. Nothing else can make it larger then.
+   */
+  get room(): number {
+    return Math.max(0, 2 * this.limits.characters - this.now);
+  }
+
   private get now(): number {
     this.characters ??= length(this.state());
     return this.characters;
