@@ -166,3 +166,47 @@ test("[S5] two presses, one message: the second is told who sent it, and what wa
   await until(ana, () => ana.draft.toString() === "");
   await expect(anaThread.sendDraft("   ")).rejects.toMatchObject({ code: "bad_message" });
 });
+
+test("[Y1] what one deletes and another edits meanwhile is gone for all, and nothing else is", async () => {
+  const { url } = await openServer();
+  const [anaClient, benClient] = [clientOf(url, "Ana"), clientOf(url, "Ben")];
+  const [ana, ben] = [await open(anaClient), await open(benClient)];
+  const thread = anaClient.thread("t");
+  const items = ["a", "b", "c"].map((id) => ({ id, done: false }));
+  await thread.patch([{ op: "add", path: "", value: { items, document: "One.\n\nTwo.\n\nThree.\n" } }]);
+  const list = (doc: ThreadDoc) => doc.state.get("items") as Y.Array<Y.Map<unknown>>;
+  await until(ben, () => list(ben)?.length === 3);
+  await until(ana, () => list(ana)?.length === 3);
+  benClient.reconnect();
+  // Ben is away for a moment, and edits what Ana deletes.
+  list(ben).get(1).set("done", true);
+  list(ben).get(2).set("done", true);
+  ben.text("/document")?.insert(9, ", and a half");
+  list(ana).delete(1, 1);
+  ana.text("/document")?.delete(6, 6);
+  const end = {
+    items: [
+      { id: "a", done: false },
+      { id: "c", done: true },
+    ],
+    document: expect.stringMatching(/^One\.\n\n.*and a half.*Three\.\n$/s),
+  };
+  for (const doc of [ana, ben]) await until(doc, () => list(doc).length === 2 && !doc.unsaved && doc.synced);
+  await vi.waitFor(() => expect(ana.state.toJSON()).toEqual(ben.state.toJSON()));
+  await vi.waitFor(() => expect(thread.state).toEqual(end));
+  expect(ana.state.toJSON()).toEqual(end);
+});
+
+test("[Y5] two windows of one person have a caret each, and closing one takes its own", async () => {
+  const { url } = await openServer();
+  const [one, two, other] = [clientOf(url, "Ana"), clientOf(url, "Ana"), clientOf(url, "Ben")];
+  const [first, second, ben] = [await open(one), await open(two), await open(other)];
+  for (const doc of [first, second]) doc.awareness.setLocalStateField("cursor", { at: 1 });
+  const carets = () => [...ben.awareness.getStates().keys()].filter((id) => id !== ben.doc.clientID);
+  await until(ben, () => carets().length === 2);
+  two.close();
+  await until(ben, () => carets().length === 1);
+  expect(carets()).toEqual([first.doc.clientID]);
+  first.draft.insert(0, "x");
+  await until(ben, () => ben.draft.length === 1);
+});
