@@ -1,3 +1,4 @@
+import { newId } from "./new-id.ts";
 import { keep, kept } from "./storage.ts";
 
 /** A guest: the name others see, and an id of its own when this window is somebody else than the browser. */
@@ -40,7 +41,7 @@ export function nameMe(given: string): Me {
 
 /** Makes this window, and only this one, somebody else; without a name they are asked for it. */
 export function becomeSomeoneElse(name = ""): void {
-  const id = Array.from(crypto.getRandomValues(new Uint32Array(4)), (n) => n.toString(36)).join("");
+  const id = newId();
   keep("window", OTHER, JSON.stringify({ id, name: cleanName(name) }));
 }
 

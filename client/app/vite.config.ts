@@ -13,6 +13,8 @@ export default defineConfig({
     outDir: fileURLToPath(new URL("../../dist/app", import.meta.url)),
     emptyOutDir: true,
     target: "es2022",
+    // The editor with its grammars is one part, which is loaded when the page is already there.
+    chunkSizeWarningLimit: 800,
   },
   server: { proxy: { "/v1": { target: SERVER, ws: true } } },
 });
