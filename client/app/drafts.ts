@@ -1,7 +1,10 @@
 import { keep, kept } from "./storage.ts";
 
-/** What somebody was about to send in a thread. */
-export type Draft = { text: string; note: boolean; agent?: string };
+/**
+ * What somebody was about to send in a thread. `alone`: they write it where nobody sees it; otherwise `text` is what
+ * they typed before the draft of all was there.
+ */
+export type Draft = { text: string; note: boolean; agent?: string; alone?: true };
 
 const EMPTY: Draft = { text: "", note: false };
 const keyOf = (thread: string) => `draft.${thread}`;
@@ -11,11 +14,12 @@ export function readDraft(thread: string): Draft {
   try {
     const value: unknown = JSON.parse(kept("window", keyOf(thread)) ?? "null");
     if (typeof value !== "object" || value === null) return EMPTY;
-    const { text, note, agent } = value as Record<string, unknown>;
+    const { text, note, agent, alone } = value as Record<string, unknown>;
     return {
       text: typeof text === "string" ? text : "",
       note: note === true,
       ...(typeof agent === "string" && { agent }),
+      ...(alone === true && { alone }),
     };
   } catch {
     return EMPTY;
@@ -39,6 +43,7 @@ export function putBack(thread: string, text: string, note: boolean): void {
 
 /** Keeps a draft; one that says nothing is forgotten. */
 export function keepDraft(thread: string, draft: Draft): void {
-  const { text, note, agent } = draft;
-  keep("window", keyOf(thread), text === "" && !note && agent === undefined ? null : JSON.stringify(draft));
+  const { text, note, agent, alone } = draft;
+  const isNothing = text === "" && !note && agent === undefined && !alone;
+  keep("window", keyOf(thread), isNothing ? null : JSON.stringify(draft));
 }

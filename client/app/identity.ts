@@ -1,3 +1,4 @@
+import { newId } from "./new-id.ts";
 import { keep, kept } from "./storage.ts";
 
 /** A guest: the name others see, and an id of its own when this window is somebody else than the browser. */
@@ -42,7 +43,7 @@ export function nameMe(given: string): Me {
  * Makes this window, and only this one, somebody else; without a name they are asked for it.
  * @param id whom exactly; default: somebody new
  */
-export function becomeSomeoneElse(name = "", id = randomId()): void {
+export function becomeSomeoneElse(name = "", id = newId()): void {
   keep("window", OTHER, JSON.stringify({ id, name: cleanName(name) }));
 }
 
@@ -54,10 +55,6 @@ export function becomeMyself(): void {
 /** One line, without what cannot be seen, at most {@link NAME_MAX} characters. */
 export function cleanName(name: string): string {
   return Array.from(name.replace(UNSEEN, " ").trim()).slice(0, NAME_MAX).join("");
-}
-
-function randomId(): string {
-  return Array.from(crypto.getRandomValues(new Uint32Array(4)), (n) => n.toString(36)).join("");
 }
 
 function parse(text: string | null): (Me & { id: string }) | null {

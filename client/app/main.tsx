@@ -7,6 +7,7 @@ import "./style/conversation.css";
 import "./style/markdown.css";
 import "./style/desk.css";
 import "./style/state.css";
+import "./style/editor.css";
 import "./style/over.css";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";

@@ -2,6 +2,7 @@ import { createContext, use } from "react";
 import type { AgentInfo, Author, PlainStateView, Thread } from "../react/index.ts";
 import { AGENT_COLOURS, createPalette, PEOPLE_COLOURS, preferredPlace } from "./colours.ts";
 import type { StateChanges } from "./state-changes.ts";
+import type { SharedDoc } from "./use-shared-doc.ts";
 
 /** Colours of everybody this window has seen. */
 export const peopleColours = createPalette(PEOPLE_COLOURS);
@@ -19,6 +20,8 @@ export type ThreadContext = {
   readonly changes: StateChanges;
   /** The state as a client shows it that merges nothing. */
   readonly plainState: PlainStateView;
+  /** What people write in together; absent as long as it is not here, or for good. */
+  readonly shared?: SharedDoc | null;
   /** Sends a text again to the agent that failed on it. */
   readonly again: (run: { id: string; agent: string }) => void;
 };

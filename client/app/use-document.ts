@@ -78,6 +78,7 @@ export function useDocument(thread: Thread) {
   useEffect(() => () => void save(), [save]);
 
   return {
+    isThere: document !== undefined,
     text: own.typed?.text ?? document ?? "",
     unsaved: own.typed !== null,
     trouble: own.trouble,

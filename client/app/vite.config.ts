@@ -16,6 +16,8 @@ export default defineConfig({
     emptyOutDir: true,
     target: "es2022",
     rolldownOptions: { input: ["index.html", "demo.html"].map((page) => here(page)) },
+    // The editor with its grammars is one part, which is loaded when the page is already there.
+    chunkSizeWarningLimit: 800,
   },
   server: { proxy: { "/v1": { target: SERVER, ws: true } } },
 });

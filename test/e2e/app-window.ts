@@ -63,6 +63,28 @@ export class AppWindow {
     await this.field.press("Enter");
   }
 
+  /** Puts a text into the field as one does that is on the clipboard. */
+  async paste(text: string): Promise<void> {
+    await this.field.focus();
+    await this.field.evaluate((field, text) => {
+      const clipboardData = new DataTransfer();
+      clipboardData.setData("text/plain", text);
+      const pasted = new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true });
+      // Fields of the browser take what comes from the clipboard itself only.
+      if (field.dispatchEvent(pasted)) document.execCommand("insertText", false, text);
+    }, text);
+  }
+
+  /** What stands in the field, whichever kind it is of: all of it unless it is longer than fits on the page. */
+  written(): Promise<string> {
+    return writtenIn(this.page);
+  }
+
+  /** Waits until one writes together with the others. */
+  async together(): Promise<void> {
+    await this.page.locator(".draft-field").waitFor();
+  }
+
   /** Waits until the pill says this. */
   async pill(text: RegExp): Promise<void> {
     const pill = this.page.locator(".pill");
@@ -111,4 +133,17 @@ export class AppWindow {
   close(): Promise<void> {
     return this.page.context().close();
   }
+}
+
+/** What stands in the field of a page of the app. */
+export function writtenIn(page: Page): Promise<string> {
+  return page.getByLabel("Message").evaluate((field) => {
+    if (field instanceof HTMLTextAreaElement) return field.value;
+    const lines = [...field.querySelectorAll(".cm-line")].map((line) => {
+      const text = line.cloneNode(true) as Element;
+      for (const caret of text.querySelectorAll(".caret")) caret.remove();
+      return text.textContent;
+    });
+    return lines.join("\n");
+  });
 }

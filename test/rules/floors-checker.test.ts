@@ -6,7 +6,7 @@ describe("the checker of floors", () => {
   const check = (sources: Record<string, string>) =>
     floorBreaches(
       new Map(Object.entries(sources)),
-      new Set(["zod", "ws", "better-sqlite3", "react", "@ag-ui/client"]),
+      new Set(["zod", "ws", "better-sqlite3", "react", "@ag-ui/client", "yjs", "y-protocols"]),
     );
 
   test.each([
@@ -31,6 +31,13 @@ describe("the checker of floors", () => {
     ["client/react/index.ts", "react/jsx-runtime"],
     ["client/react/index.ts", "../thread.ts"],
     ["client/app/main.tsx", "../react/index.ts"],
+    ["client/app/main.tsx", "../doc/index.ts"],
+    ["client/app/editor/base.ts", "@codemirror/state"],
+    ["client/app/editor/base.ts", "@lezer/highlight"],
+    ["client/app/editor/base.ts", "y-codemirror.next"],
+    ["client/app/editor/base.ts", "y-protocols/awareness"],
+    ["client/doc/lane.ts", "yjs"],
+    ["client/doc/lane.ts", "y-protocols/sync"],
     ["client/app/main.tsx", "react-dom/client"],
     ["client/app/main.tsx", "react-markdown"],
     ["client/app/main.tsx", "@fontsource-variable/inter"],
@@ -66,9 +73,13 @@ describe("the checker of floors", () => {
     ["client/react/index.ts", "react-dom", "React and client/ only"],
     ["client/react/index.ts", "../../shared/protocol/index.ts", "React and client/ only"],
     ["client/react/index.ts", "../app/main.tsx", "React and client/ only"],
-    ["client/app/main.tsx", "../thread.ts", "client/react/index.ts only"],
-    ["client/app/main.tsx", "../react/use-thread.ts", "client/react/index.ts only"],
-    ["client/app/main.tsx", "../../shared/clock.ts", "client/react/index.ts only"],
+    ["client/app/main.tsx", "../thread.ts", "never what is behind them"],
+    ["client/app/main.tsx", "../react/use-thread.ts", "never what is behind them"],
+    ["client/app/main.tsx", "../doc/lane.ts", "never what is behind them"],
+    ["client/app/main.tsx", "../../shared/clock.ts", "never what is behind them"],
+    ["client/app/main.tsx", "y-websocket", "styles and fonts only"],
+    ["client/thread.ts", "yjs", "only client/doc and client/app know Yjs"],
+    ["client/thread.ts", "y-protocols/sync", "only client/doc and client/app know Yjs"],
     ["client/app/main.tsx", "zod", "styles and fonts only"],
     ["client/app/main.tsx", "vite", "styles and fonts only"],
     ["client/app/main.tsx", "cothread/react", "by relative path"],

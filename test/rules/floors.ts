@@ -28,6 +28,11 @@ const DOM_PACKAGES = /^(react|react-dom|react-markdown|jsdom|codemirror)(\/|$)|^
 /** What the web app is made of beside the React hooks. */
 const APP_PACKAGES =
   /^(react|react-dom|react-markdown|remark-[\w-]+|rehype-[\w-]+|diff|@fontsource[\w-]*\/.+)(\/|$)/;
+/** What people write together with, in the web app. */
+const APP_EDITOR_PACKAGES =
+  /^(@codemirror\/[\w-]+|@lezer\/highlight|y-codemirror\.next|yjs|y-protocols)(\/|$)/;
+/** What comes with the shared document, and with nothing else of the browser SDK. */
+const DOCUMENT_PACKAGES = /^(yjs|y-protocols|y-[\w.-]+)(\/|$)/;
 const APP_BUILD_PACKAGES = /^(vite|@vitejs\/[\w-]+|node:[\w/]+)(\/|$)/;
 
 const SQLITE = /^server\/store\/sqlite(-[\w-]+)?\.ts$/;
@@ -115,13 +120,16 @@ function packageRule(
     return "only server/store/sqlite.ts and its parts (sqlite-….ts) load better-sqlite3, others of server/store/ know its types, so that nothing else needs the native addon";
   if (path.startsWith("client/app/")) {
     if (/\.css$/.test(specifier) || APP_PACKAGES.test(specifier)) return null;
+    if (APP_EDITOR_PACKAGES.test(specifier)) return null;
     if (path === "client/app/vite.config.ts" && APP_BUILD_PACKAGES.test(specifier)) return null;
-    return "client/app imports client/react/index.ts, React, the packages for Markdown and diffs, styles and fonts only";
+    return "client/app imports client/react/index.ts, client/doc/index.ts, React, the packages for Markdown, diffs and the editor, styles and fonts only";
   }
   if (side !== "server" && isBuiltin(specifier))
     return `${side}/ runs in browsers and may not use Node's modules`;
   if (path.startsWith("client/react/") && !isOrUnder(specifier, "react"))
     return "client/react imports React and client/ only";
+  if (side === "client" && !path.startsWith("client/doc/") && DOCUMENT_PACKAGES.test(specifier))
+    return "only client/doc and client/app know Yjs: whoever needs no shared document does not load it";
   if (side === "client" && !path.startsWith("client/react/") && DOM_PACKAGES.test(specifier))
     return "the client outside client/react and client/app knows no React and no DOM package";
   if (side === "client" && !typeOnly && TYPES_ONLY_IN_CLIENT.some((name) => isOrUnder(specifier, name)))
@@ -159,9 +167,9 @@ function clientRule(path: string, target: string): string | null {
   const area = clientArea(path);
   const aim = clientArea(target);
   if (area === "app")
-    return aim === "app" || target === "client/react/index.ts"
+    return aim === "app" || target === "client/react/index.ts" || target === "client/doc/index.ts"
       ? null
-      : "client/app is written against the public hooks: it imports client/react/index.ts only, never what is behind it";
+      : "client/app is written against what is public: of the rest of client/ it imports client/react/index.ts and client/doc/index.ts only, never what is behind them";
   if (area === "react")
     return aim === "react" || aim === "core" ? null : "client/react imports React and client/ only";
   return aim === "core" || aim === "shared"

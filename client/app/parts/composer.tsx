@@ -1,10 +1,15 @@
-import { type KeyboardEvent, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { type AgentInfo, type Thread, useThreadValue } from "../../react/index.ts";
 import { type Draft, keepDraft, readDraft, takeBack } from "../drafts.ts";
+import type { DraftEditor, DraftOutcome } from "../editor/index.ts";
 import { everyone } from "../people.ts";
 import { agentName } from "../thread-context.ts";
 import { createTyping } from "../typing.ts";
+import type { SharedDoc } from "../use-shared-doc.ts";
 import { words } from "../words.ts";
+import { DraftField } from "./draft-field.tsx";
+import { Icon } from "./icons.tsx";
+import { OwnField } from "./own-field.tsx";
 
 type Props = {
   thread: Thread;
@@ -14,59 +19,93 @@ type Props = {
   live: boolean;
   /** Whether one can write at once. */
   focus: boolean;
+  /** What people write together; `null` as long as it is not here, or for good. */
+  shared?: SharedDoc | null;
   /** Called when something was sent. */
   onSent: () => void;
 };
 
-/** Where one writes: text, who answers it, whether anybody shall. What stands there is kept in this window. */
-export function Composer({ thread, agents, me, live, focus, onSent }: Props) {
+/** Where one writes: text, who answers it, whether anybody shall. One writes with all who are here, or alone. */
+export function Composer({ thread, agents, me, live, focus, shared = null, onSent }: Props) {
   const [draft, setDraft] = useDraftOf(thread.id);
-  const field = useRef<HTMLTextAreaElement>(null);
+  const own = useRef<HTMLTextAreaElement>(null);
+  const [editor, setEditor] = useState<DraftEditor | null>(null);
+  const [together, setTogether] = useState("");
+  const [told, setTold] = useState<string | null>(null);
   const typing = useMemo(() => createTyping((now) => thread.setTyping(now)), [thread]);
   useEffect(() => () => typing.ended(), [typing]);
   const busy = useThreadValue(thread, ({ runs, inputs }) => runs.length > 0 || inputs.length > 0);
   const preset = agents.find((agent) => agent.default)?.id ?? agents[0]?.id;
   const agent = agents.some(({ id }) => id === draft.agent) ? draft.agent : preset;
-  const { text, note } = draft;
+  const { note, alone = false } = draft;
+  const isShared = !alone && shared !== null;
+  const text = isShared ? together : draft.text;
   const blank = text.trim() === "";
+  const focusField = () => (isShared ? editor : own.current)?.focus();
 
-  useGrowing(field, text);
+  // Whoever was writing when the field became another one goes on writing.
+  const keepsFocus = useRef(false);
+  const takeFocus = useCallback(() => {
+    const had = keepsFocus.current;
+    keepsFocus.current = false;
+    return had;
+  }, []);
+  const leave = useCallback((hadFocus: boolean) => {
+    keepsFocus.current = hadFocus;
+  }, []);
+
   useEffect(() =>
     takeBack(thread.id, (back, note) => {
+      if (isShared) editor?.putBefore(back);
       const both = [back, draft.text].filter((each) => each.trim() !== "").join("\n\n");
-      setDraft({ ...draft, text: both, note });
-      field.current?.focus();
+      setDraft({ ...draft, ...(!isShared && { text: both }), note });
+      focusField();
     }),
   );
+  // What was typed before the draft of all was here is part of it from now on.
+  useEffect(() => {
+    if (!isShared || !editor || draft.text === "") return;
+    if (draft.text.trim() !== "") editor.putBehind(draft.text);
+    setDraft({ ...draft, text: "" });
+  });
   const begins = useRef(focus);
   useEffect(() => {
     // On a phone a keyboard would cover half of the conversation.
     if (begins.current && window.matchMedia("(min-width: 700px)").matches)
-      field.current?.focus({ preventScroll: true });
+      own.current?.focus({ preventScroll: true });
   }, []);
 
+  const sent = () => {
+    typing.ended();
+    setTold(null);
+    onSent();
+  };
+  const sendShared = async (from: DraftEditor) => {
+    const done = from.send({ note, ...(agent !== undefined && { agent }) });
+    if (!done) return;
+    sent();
+    setDraft({ ...draft, note: false });
+    setTold(sentence(await done, me));
+  };
   const send = () => {
     if (blank) return;
+    if (isShared) return void (editor && sendShared(editor));
     // Spaces before the first line may be code; empty lines around it are nothing.
     const said = text.replace(/^(?:[ \t]*\n)+/, "").trimEnd();
-    typing.ended();
+    sent();
     // A failure shows at the message.
     if (note) void thread.note(said).catch(() => {});
     else void thread.send(said, agent === undefined ? {} : { agent }).catch(() => {});
     setDraft({ ...draft, text: "", note: false });
-    onSent();
   };
-  const onKeyDown = (event: KeyboardEvent) => {
-    // Enter also ends the composition of a character.
-    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
-    event.preventDefault();
-    send();
-  };
-  const change = (next: string) => {
-    setDraft({ ...draft, text: next });
+  const wrote = (next: string) => {
+    setTold(null);
     if (next.trim() === "") typing.ended();
     else typing.pressed();
   };
+  const label = note
+    ? words.composer.placeholderNote
+    : words.composer.placeholder(agent ? agentName(agents, agent) : null);
 
   return (
     <form
@@ -74,22 +113,47 @@ export function Composer({ thread, agents, me, live, focus, onSent }: Props) {
       onSubmit={(event) => {
         event.preventDefault();
         send();
-        field.current?.focus();
+        focusField();
       }}
     >
-      <textarea
-        ref={field}
-        rows={1}
-        value={text}
-        aria-label={words.composer.label}
-        placeholder={
-          note
-            ? words.composer.placeholderNote
-            : words.composer.placeholder(agent ? agentName(agents, agent) : null)
-        }
-        onChange={(event) => change(event.target.value)}
-        onKeyDown={onKeyDown}
-      />
+      {isShared ? (
+        <DraftField
+          thread={thread}
+          shared={shared}
+          hint={label}
+          takeFocus={takeFocus}
+          onLeave={leave}
+          onOpen={setEditor}
+          onChange={(next, isOwn) => {
+            setTogether(next);
+            if (isOwn) wrote(next);
+          }}
+          onEnter={send}
+          onTooMuch={(whole) => {
+            keepsFocus.current = true;
+            setDraft({ ...draft, text: whole, alone: true });
+            setTold(words.composer.tooMuch);
+          }}
+        />
+      ) : (
+        <OwnField
+          field={own}
+          text={text}
+          hint={label}
+          takeFocus={takeFocus}
+          onLeave={leave}
+          onChange={(next) => {
+            setDraft({ ...draft, text: next });
+            wrote(next);
+          }}
+          onEnter={send}
+        />
+      )}
+      {told && (
+        <p className="composer-told" role="status">
+          {told}
+        </p>
+      )}
       <div className="composer-bar">
         {agents.length > 1 && !note && (
           <select
@@ -112,12 +176,29 @@ export function Composer({ thread, agents, me, live, focus, onSent }: Props) {
           title={words.composer.noteHelp}
           onClick={() => {
             setDraft({ ...draft, note: !note });
-            field.current?.focus();
+            focusField();
           }}
         >
           <i className="switch" aria-hidden="true" />
           {words.composer.note}
         </button>
+        {shared && (
+          <button
+            type="button"
+            className="quiet draft-kind"
+            title={alone ? words.composer.aloneHelp : words.composer.sharedHelp}
+            aria-label={alone ? words.composer.alone : words.composer.shared}
+            onClick={() => {
+              const { alone: _, ...rest } = draft;
+              keepsFocus.current = true;
+              setTold(null);
+              setDraft(alone ? rest : { ...rest, alone: true });
+            }}
+          >
+            <Icon name={alone ? "lock" : "people"} size={14} />
+            <span>{alone ? words.composer.alone : words.composer.shared}</span>
+          </button>
+        )}
         <TypingLine thread={thread} me={me} />
         <StopButton thread={thread} live={live} />
         <button type="submit" className="primary" disabled={blank}>
@@ -126,6 +207,16 @@ export function Composer({ thread, agents, me, live, focus, onSent }: Props) {
       </div>
     </form>
   );
+}
+
+/** What to say about a draft that was not sent by this press. */
+function sentence(outcome: DraftOutcome, me: string): string | null {
+  const { sentBy, sentByMe, changed, notSent } = words.composer;
+  if (outcome.kind === "sent") return null;
+  if (outcome.kind === "failed") return notSent(outcome.reason);
+  const { by } = outcome;
+  if (!by) return changed;
+  return by.id === me ? sentByMe : sentBy(by.name ?? words.message.someone);
 }
 
 function useDraftOf(thread: string): [Draft, (next: Draft) => void] {
@@ -137,17 +228,6 @@ function useDraftOf(thread: string): [Draft, (next: Draft) => void] {
       keepDraft(thread, next);
     },
   ];
-}
-
-/** Makes a text field as high as its text, up to what its style allows. */
-function useGrowing(field: React.RefObject<HTMLTextAreaElement | null>, text: string) {
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the height follows the text
-  useLayoutEffect(() => {
-    const element = field.current;
-    if (!element) return;
-    element.style.height = "auto";
-    element.style.height = `${element.scrollHeight}px`;
-  }, [field, text]);
 }
 
 const NOBODY: readonly never[] = [];

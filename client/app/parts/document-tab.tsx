@@ -1,33 +1,85 @@
 import { useLayoutEffect, useRef, useState } from "react";
+import { useThreadValue } from "../../react/index.ts";
+import { keepLostDocument, useLostDocument } from "../lost-document.ts";
+import { refusedChange } from "../refused-change.ts";
+import { changeState } from "../shared-state.ts";
 import { movedCaret } from "../text-merge.ts";
 import { useThreadContext } from "../thread-context.ts";
 import { useDocument } from "../use-document.ts";
+import { useSharedText } from "../use-shared-doc.ts";
 import { useChangeOfDocument } from "../use-state-changes.ts";
 import { words } from "../words.ts";
 import { ChangedBy } from "./changed-by.tsx";
+import { CopyButton } from "./copy-button.tsx";
+import { DocumentEditor } from "./document-editor.tsx";
 import { Markdown } from "./markdown.tsx";
 
 /** The document in the state: read as Markdown, written as text. */
 export function DocumentTab() {
-  const { thread, changes } = useThreadContext();
+  const { thread, changes, shared = null } = useThreadContext();
   const document = useDocument(thread);
   const changed = useChangeOfDocument(changes);
+  const text = useSharedText(shared, "/document");
+  const lost = useLostDocument(thread);
+  const role = useThreadValue(thread, ({ role }) => role);
   const [editing, setEditing] = useState(false);
   const toggle = () => {
     void document.save();
     setEditing(!editing);
   };
+  if (lost !== null) return <Lost text={lost} isBack={document.isThere} />;
   return (
     <section className="document">
       <header className="document-head">
         <ChangedBy changed={changed} />
         <span className="space" />
-        <button type="button" className="quiet" onClick={toggle}>
-          {editing ? words.state.done : words.state.edit}
-        </button>
+        {role === "viewer" ? (
+          <span className="marginal">{words.composer.reader}</span>
+        ) : (
+          <button type="button" className="quiet" onClick={toggle}>
+            {editing ? words.state.done : words.state.edit}
+          </button>
+        )}
       </header>
-      {editing ? <Field document={document} onDone={toggle} /> : <Reading text={document.text} />}
+      {!editing || role === "viewer" ? (
+        <Reading text={document.text} />
+      ) : shared && text && !document.unsaved ? (
+        <DocumentEditor shared={shared} text={text} onDone={toggle} />
+      ) : (
+        <Field document={document} onDone={toggle} />
+      )}
       {document.trouble && <p role="alert">{document.trouble}</p>}
+    </section>
+  );
+}
+
+/** What stood in a document that was removed while one was in it. */
+function Lost({ text, isBack }: { text: string; isBack: boolean }) {
+  const { thread } = useThreadContext();
+  const [trouble, setTrouble] = useState<string | null>(null);
+  const forget = () => keepLostDocument(thread, null);
+  const putBack = () => {
+    setTrouble(null);
+    changeState(thread, [{ op: "add", path: "/document", value: text }]).then(forget, (error) =>
+      setTrouble(refusedChange(error)),
+    );
+  };
+  return (
+    <section className="document">
+      <p role="status">{words.state.removed}</p>
+      <div className="document-lost">
+        {!isBack && (
+          <button type="button" onClick={putBack}>
+            {words.state.putBack}
+          </button>
+        )}
+        <CopyButton text={() => text} />
+        <button type="button" className="quiet" onClick={forget}>
+          {words.close}
+        </button>
+      </div>
+      {trouble && <p role="alert">{trouble}</p>}
+      <Reading text={text} />
     </section>
   );
 }

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useClient, useThreads } from "../../react/index.ts";
+import { newId } from "../new-id.ts";
 import { refusalOf } from "../refusal.ts";
 import { readRoute } from "../route.ts";
 import { useKeys } from "../use-keys.ts";
@@ -62,7 +63,7 @@ export function Shell({ name, other, join, onCode, ...me }: Props) {
       ({ title, lastMessage, people, running }) =>
         !title && !lastMessage && !running && people.every(({ id }) => id === client.user?.id),
     );
-    const id = empty?.id ?? newThreadId();
+    const id = empty?.id ?? newId();
     if (!empty) made.add(id);
     goTo(id);
   }, [threads.items, client]);
@@ -140,8 +141,4 @@ function NoThread({ onMenu }: { onMenu: () => void }) {
       <Waiting />
     </main>
   );
-}
-
-function newThreadId(): string {
-  return Array.from(crypto.getRandomValues(new Uint32Array(4)), (n) => n.toString(36)).join("");
 }

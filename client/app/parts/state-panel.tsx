@@ -1,4 +1,6 @@
 import { useEffect, useId, useRef, useState } from "react";
+import type { Thread } from "../../react/index.ts";
+import { useLostDocument } from "../lost-document.ts";
 import { readPlan } from "../plan.ts";
 import { hasState, useSharedState } from "../shared-state.ts";
 import { useThreadContext } from "../thread-context.ts";
@@ -22,10 +24,12 @@ export function tabsOf(state: Parameters<typeof readPlan>[0]): readonly Tab[] {
 }
 
 /** The tabs of a thread's state. */
-export function useTabs(thread: Parameters<typeof useSharedState>[0]): readonly Tab[] {
+export function useTabs(thread: Thread): readonly Tab[] {
   // As text, so that only another set of tabs is another value.
   const names = useSharedState(thread, (state) => tabsOf(state).join(" "));
-  return names === "" ? [] : (names.split(" ") as Tab[]);
+  const tabs = names === "" ? [] : (names.split(" ") as Tab[]);
+  const isLost = useLostDocument(thread) !== null;
+  return isLost && !tabs.includes("document") ? [...tabs, "document"] : tabs;
 }
 
 const SHOWN: Record<Tab, () => React.ReactNode> = { plan: PlanTab, document: DocumentTab, data: DataTab };

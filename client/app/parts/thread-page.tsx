@@ -9,6 +9,7 @@ import { keep, kept } from "../storage.ts";
 import { peopleColours, ThreadContext } from "../thread-context.ts";
 import { usePanel } from "../use-panel.ts";
 import { useSeenConnection } from "../use-seen-connection.ts";
+import { useSharedDoc } from "../use-shared-doc.ts";
 import { words } from "../words.ts";
 import { Away, Waiting } from "./away.tsx";
 import { Composer } from "./composer.tsx";
@@ -40,6 +41,7 @@ export function ThreadPage({ id, made, join, focus, onMenu, onNewest, onSomeoneE
   const archived = useThreadValue(thread, ({ archived }) => archived);
   const title = useThreadValue(thread, ({ title }) => title);
   const people = useThreadValue(thread, ({ people }) => people);
+  const role = useThreadValue(thread, ({ role }) => role);
   const [sent, setSent] = useState(0);
   const agents = server?.agents ?? NONE;
   const me = user?.id ?? "";
@@ -47,6 +49,7 @@ export function ThreadPage({ id, made, join, focus, onMenu, onNewest, onSomeoneE
 
   const changes = useMemo(() => createStateChanges(thread), [thread]);
   useEffect(() => changes.follow(), [changes]);
+  const shared = useSharedDoc(thread, user ?? undefined);
   const plainState = useMemo(() => createPlainState(thread), [thread]);
   useEffect(() => plainState.follow(), [plainState]);
   const tabs = useTabs(thread);
@@ -64,6 +67,7 @@ export function ThreadPage({ id, made, join, focus, onMenu, onNewest, onSomeoneE
       live,
       changes,
       plainState,
+      shared,
       again(run: { id: string; agent: string }) {
         const text = questionOf(thread, run.id);
         if (text === undefined) return;
@@ -72,7 +76,7 @@ export function ThreadPage({ id, made, join, focus, onMenu, onNewest, onSomeoneE
         setSent((n) => n + 1);
       },
     }),
-    [thread, me, agents, live, changes, plainState],
+    [thread, me, agents, live, changes, plainState, shared],
   );
   const ask = (text: string) => {
     void thread.send(text).catch(() => {});
@@ -113,14 +117,19 @@ export function ThreadPage({ id, made, join, focus, onMenu, onNewest, onSomeoneE
             />
             <div className="desk">
               <Queue thread={thread} />
-              <Composer
-                thread={thread}
-                agents={agents}
-                me={me}
-                live={live}
-                focus={focus}
-                onSent={() => setSent((n) => n + 1)}
-              />
+              {role === "viewer" ? (
+                <p className="reader">{words.composer.reader}</p>
+              ) : (
+                <Composer
+                  thread={thread}
+                  agents={agents}
+                  me={me}
+                  live={live}
+                  focus={focus}
+                  shared={shared}
+                  onSent={() => setSent((n) => n + 1)}
+                />
+              )}
             </div>
           </div>
           {panel.open && <StatePanel tabs={tabs} panel={panel} />}
