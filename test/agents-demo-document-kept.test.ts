@@ -83,6 +83,16 @@ test("the opening is found behind headings, lists and code, and not inside of th
   expect(longer.state.document!.endsWith(after)).toBe(true);
 });
 
+test("an opening that says the same as its heading is rewritten, and the heading stays", async () => {
+  const after = "\n\n## Our page\n\nEnd.";
+  const { documents } = await run("rewrite the opening", { document: `# Our page\n\nOur page${after}` });
+  expect(documents.length).toBeGreaterThan(0);
+  for (const one of documents) {
+    expect([one.startsWith("# Our page\n\n"), one.endsWith(after)]).toEqual([true, true]);
+    expect(one.slice(12, -after.length)).not.toContain("Our page");
+  }
+});
+
 test("any text that stands there is kept but for one paragraph, or goes on at its end", async () => {
   const known = fc.constantFrom("# T", "## A", "One. Two.", "- a\n- b", "```\nx\n\ny", "a | b", "\r\n", "");
   const piece = fc.oneof(known, fc.string({ unit: "grapheme", maxLength: 20 }));
