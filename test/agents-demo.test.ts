@@ -670,7 +670,7 @@ describe("a second run", () => {
 });
 
 describe("pace", () => {
-  test("a run takes 8 to 17 s, small talk less than 3, with words every 20 to 60 ms", async () => {
+  test("a run takes 8 to 16 s, small talk less than 3, with words every 20 to 60 ms", async () => {
     for (const text of REQUESTS) {
       for (let seed = 1; seed <= 6; seed++) {
         const { arrivals, total } = await timed(
@@ -679,7 +679,7 @@ describe("pace", () => {
         );
         const small = arrivals.length < 80;
         expect(total).toBeGreaterThan(small ? 400 : 8_000);
-        expect(total).toBeLessThan(small ? 3_000 : 17_000);
+        expect(total).toBeLessThan(small ? 3_000 : 16_000);
         const gaps = (type: string) =>
           arrivals.flatMap(({ at, event }, n) =>
             event.type === type && arrivals[n - 1]?.event.type === type ? [at - arrivals[n - 1]!.at] : [],

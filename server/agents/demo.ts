@@ -8,7 +8,7 @@ export type DemoOptions = {
   /** Chooses among the wordings and pauses. Default 1. The same seed and input give the same events. */
   seed?: number;
   /**
-   * How fast it works: 1 (default) is the pace of a person or a model, 8 to 17 s for a plan; 2 is twice as
+   * How fast it works: 1 (default) is the pace of a person or a model, 8 to 16 s for a plan; 2 is twice as
    * fast; 0 does not wait at all and sets no timer, for tests.
    */
   speed?: number;
@@ -17,10 +17,13 @@ export type DemoOptions = {
 };
 
 /**
- * "Planner", an agent without a model: a script that drafts plans and the document beside them, compares things and shows code, in the
- * words of whoever asked. It streams what agents stream: steps, reasoning, shared state, progress, a tool call
- * and Markdown. In the state it owns `title`, `plan: [{id, title, status}]` and `document`, a Markdown text; a
- * run that finds a plan or a document goes on with it when it is asked to, and leaves it alone otherwise. When the signal aborts, the stream ends where it is, with nothing closed and no timer left.
+ * "Planner", an agent without a model: a script that drafts plans and the document beside them, compares things and
+ * shows code, in the words of whoever asked. It streams what agents stream: steps, reasoning, shared state, progress,
+ * a tool call and Markdown. In the state it owns `title`, `plan: [{id, title, status}]` and `document`, a Markdown
+ * text. A run that finds a plan goes on with it when it is asked to, and leaves it alone otherwise. A document that
+ * is there is changed in the one place that is asked for (its opening rewritten, a paragraph shortened, a section
+ * added), all else in it stays character for character, and only "start the document over" brings another one. When
+ * the signal aborts, the stream ends where it is, with nothing closed and no timer left.
  *
  * @throws RangeError when `speed` is negative or not a finite number.
  */

@@ -1,4 +1,5 @@
 import { contentToText, type Message } from "@ag-ui/core";
+import { ASKS_FOR_DOCUMENT } from "./document-request.ts";
 import { clip } from "./wording.ts";
 
 /** What sort of answer a request gets. */
@@ -10,14 +11,9 @@ export type Said = { name?: string; text: string };
 /** What people want from this run: `main` decides the answer, `others` spoke up since the last one too. */
 export type Asked = { kind: Kind; main: Said; others: Said[] };
 
-const TEXT =
-  "(?:document|announcement|page|brief|text|intro(?:duction)?|opening|paragraph|section|itinerary|runbook|running order|role description|review)";
 /** Where two begin at the same place, the first one counts. */
 const KEYWORDS: Record<Exclude<Kind, "chat">, RegExp> = {
-  document: new RegExp(
-    `\\b(?:draft|write|rewrite|rephrase|reword|shorten|extend|continue|improve|polish|add|make)\\b(?: \\S+){0,3}? ${TEXT}\\b|\\bmake it shorter\\b`,
-    "i",
-  ),
+  document: ASKS_FOR_DOCUMENT,
   plan: /\b(?:plan|plans|planning|checklist|check-list|roadmap|schedule|agenda|timeline|to-?dos?|steps?|organi[sz]e|prepare|draft|launch|arrange|add|continue|go on|keep going|carry on|next)\b/i,
   explain:
     /\b(?:explain|compare|comparison|differences?|differ|versus|vs|why|what(?:'s|’s| is| are| does)|how (?:does|do|is|are)|pros and cons|trade-?offs?|which|should we|should i)\b|\bbetter\b.*(?:\bor\b|\?)/i,

@@ -21,7 +21,7 @@ function reply(scene: Scene): string {
   const { text, board } = scene;
   const starts = (words: RegExp) => words.test(text);
   if (starts(/^(?:who are you|what can you do|help)\b/i)) {
-    return `${scene.opening(["I am **Planner**, the demo agent."])} I work from a script, without a model or a key. Ask me to *plan a launch*, to *rewrite the opening* of the document beside it, to *compare SQLite and Postgres*, or to *write a shell script*.`;
+    return `${scene.opening(["I am **Planner**, the demo agent."])} I work from a script, without a model or a key. Ask me to *plan a launch*, *draft the announcement*, *rewrite the opening*, *compare SQLite and Postgres* or *write a shell script*.`;
   }
   if (JOKE.test(text)) return scene.opening(JOKES);
   if (starts(THANKS))

@@ -1,4 +1,5 @@
 import { EventType, type StateDeltaEvent } from "@ag-ui/core";
+import { type Paragraph, type Places, placesIn } from "./document-places.ts";
 
 /** A longer document is left alone: Planner would have to send all of it with every line. UTF-16 units. */
 const LONGEST = 50_000;
@@ -12,6 +13,7 @@ export class DocumentBoard {
   readonly isForeign: boolean;
   /** There is no state yet that a text could be put into. */
   readonly isBare: boolean;
+  private isThere: boolean;
   private text: string;
 
   constructor(state: unknown) {
@@ -21,6 +23,7 @@ export class DocumentBoard {
     const isObject = typeof state === "object" && !Array.isArray(state);
     this.isForeign =
       (!this.isBare && !isObject) || (there !== undefined && !isText) || (isText && there.length > LONGEST);
+    this.isThere = isText;
     this.text = isText && !this.isForeign ? there : "";
   }
 
@@ -29,19 +32,19 @@ export class DocumentBoard {
     return this.text.trim() === "";
   }
 
-  /** Its paragraphs, headings included. */
-  get blocks(): string[] {
-    return this.text.split(/\n{2,}/).filter((block) => block.trim() !== "");
+  /** Its headings and paragraphs. */
+  get places(): Places {
+    return placesIn(this.text);
   }
 
-  /** The first paragraph that is no heading; `undefined` when there is none. */
-  get opening(): string | undefined {
-    return this.blocks.find((block) => !block.startsWith("#"));
+  /** Its first heading; empty without one. */
+  get title(): string {
+    return this.places.headings[0]?.title ?? "";
   }
 
   /** What it is, for a snapshot of the whole state. */
   get asState(): { document?: string } {
-    return this.isForeign || this.text === "" ? {} : { document: this.text };
+    return this.isForeign || !this.isThere ? {} : { document: this.text };
   }
 
   /** Begins anew with a text. */
@@ -54,14 +57,25 @@ export class DocumentBoard {
     return this.become(this.text + text);
   }
 
-  /** Puts one text in the place of another one that stands there once or more; the first counts. */
-  replace(old: string, text: string): StateDeltaEvent {
-    const at = this.text.indexOf(old);
-    return this.become(this.text.slice(0, at) + text + this.text.slice(at + old.length));
+  /** Writes on at the end, behind an empty line. */
+  addBlock(text: string): StateDeltaEvent {
+    const gap = this.isEmpty || /\n\r?\n$/.test(this.text) ? "" : this.text.endsWith("\n") ? "\n" : "\n\n";
+    return this.add(gap + text);
+  }
+
+  /**
+   * Puts a text in the place of a paragraph.
+   * @returns the event, and the paragraph that stands there now
+   */
+  put(old: Paragraph, text: string): { event: StateDeltaEvent; paragraph: Paragraph } {
+    const event = this.become(this.text.slice(0, old.start) + text + this.text.slice(old.end));
+    return { event, paragraph: { ...old, end: old.start + text.length, text } };
   }
 
   private become(text: string): StateDeltaEvent {
+    const op = this.isThere ? ("replace" as const) : ("add" as const);
+    this.isThere = true;
     this.text = text;
-    return { type: EventType.STATE_DELTA, delta: [{ op: "add", path: "/document", value: text }] };
+    return { type: EventType.STATE_DELTA, delta: [{ op, path: "/document", value: text }] };
   }
 }

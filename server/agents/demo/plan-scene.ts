@@ -1,3 +1,6 @@
+import { draftDocument, drafted } from "./document-draft.ts";
+import { ASKS_FOR_DOCUMENT } from "./document-request.ts";
+import { documentScene } from "./document-scene.ts";
 import type { Beat } from "./narrator.ts";
 import type { PlanStep } from "./plan-board.ts";
 import { planList, planState } from "./plan-list.ts";
@@ -6,12 +9,9 @@ import { asksToPlan, goesOn, planTitle, stepTitle } from "./titles.ts";
 import { type Topic, teamOf, topicOf } from "./topics.ts";
 import { slotsIn, whenOf } from "./when.ts";
 import { capital, count, inMarkdown, progressOf, series } from "./wording.ts";
-import { drafted, writeDocument } from "./write-document.ts";
 
 const FRESH = /\b(?:start over|from scratch|(?:new|another|different|fresh) (?:plan|checklist|roadmap))\b/i;
 const PLAN = /\b(?:plan|check-?list|roadmap|agenda|schedule)\b/i;
-/** A step that is done once its page is drafted. */
-const PAGE = /^(?:write|sketch) .*\b(?:announcement|timeline|running order|route|down)\b/i;
 /** A plan that is longer gets no more steps: nobody would read them. */
 const LONGEST = 14;
 
@@ -24,6 +24,7 @@ export function* planScene(scene: Scene): Generator<Beat> {
   const some = board.steps.length > 0;
   if (FRESH.test(text) || (board.open.length === 0 && PLAN.test(text))) return yield* draft(scene);
   if (!some && !goesOn(text) && asksToPlan(text)) return yield* draft(scene);
+  if (ASKS_FOR_DOCUMENT.test(text)) return yield* documentScene(scene);
   const more = oneMore(scene);
   if (some && (more !== "" || (board.open.length > 0 && goesOn(text)))) return yield* carryOn(scene, more);
   const id = scene.narrator.id("m");
@@ -82,8 +83,8 @@ function* draft(scene: Scene): Generator<Beat> {
     "Draft the plan",
     (function* () {
       board.clear();
-      yield narrator.after(150, 300, board.snapshot(planTitle(text, topic)));
-      for (const step of [date, ...topic.steps.slice(1)]) yield narrator.after(180, 320, board.add(step));
+      yield narrator.after(100, 200, board.snapshot(planTitle(text, topic)));
+      for (const step of [date, ...topic.steps.slice(1)]) yield narrator.after(110, 180, board.add(step));
     })(),
   );
   yield* narrator.step(
@@ -94,7 +95,7 @@ function* draft(scene: Scene): Generator<Beat> {
       yield narrator.after(100, 200, board.set([0, "done"], [1, "active"]));
     })(),
   );
-  if (drafts) yield* narrator.step("Draft the document", draftBeside(scene));
+  if (drafts) yield* narrator.step("Draft the document", draftDocument(scene));
   const id = narrator.id("m");
   const steps = count(board.steps.length);
   const found = `\`calendar.lookup\`, a made-up calendar, has ${team} free **${free[0]}**, or else ${free[1]} or ${free[2]}`;
@@ -115,19 +116,11 @@ function* draft(scene: Scene): Generator<Beat> {
         yield* narrator.words(id, risks(topic));
         yield narrator.after(80, 160, board.set([1, "done"]));
         if (drafts) yield* narrator.words(id, `${drafted(scene)}\n\n`);
+        else if (!document.isEmpty) yield* narrator.words(id, `${scene.say(LEFT)}\n\n`);
         yield* narrator.words(id, closing(scene));
       })(),
     ),
   );
-}
-
-/** The document, with the step of the plan that asks for a page, where there is one. */
-function* draftBeside(scene: Scene): Generator<Beat> {
-  const { board, narrator } = scene;
-  const step = board.steps.find(({ title, status }) => status === "pending" && PAGE.test(title));
-  if (step) yield narrator.after(80, 160, board.set([step.place, "active"]));
-  yield* writeDocument(scene);
-  if (step) yield narrator.after(80, 160, board.set([step.place, "done"]));
 }
 
 function risks({ risks }: Topic): string {
@@ -141,6 +134,11 @@ function closing(scene: Scene): string {
   const next = board.open.length === 0 ? "Tell me what to add." : scene.say(INVITATIONS);
   return `${planState(board)}\n\n${planList(board)}\n\n${next}${scene.alsoHeard()}`;
 }
+
+const LEFT = [
+  "The document stays as you left it; *start the document over* brings a fresh one.",
+  "I left the document as it is. Tell me to *start the document over* when it no longer fits.",
+];
 
 const INVITATIONS = [
   "Write *go on* and I tick off the next two, or *add* and what is missing.",

@@ -3,13 +3,13 @@ import { type Kind, readAsked } from "./asked.ts";
 import { chatScene } from "./chat-scene.ts";
 import { codeScene } from "./code-scene.ts";
 import { DocumentBoard } from "./document-board.ts";
+import { documentScene } from "./document-scene.ts";
 import { explainScene } from "./explain-scene.ts";
 import { type Beat, Narrator } from "./narrator.ts";
 import { PlanBoard } from "./plan-board.ts";
 import { planScene } from "./plan-scene.ts";
 import { seededRandom } from "./random.ts";
 import { Scene } from "./scene.ts";
-import { documentScene } from "./write-document.ts";
 
 const SCENES: Record<Kind, (scene: Scene) => Iterable<Beat>> = {
   chat: chatScene,

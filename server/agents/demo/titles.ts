@@ -8,7 +8,8 @@ const FILLER =
 const STOP =
   /^(?:for|of|by|in|on|at|with|and|or|but|before|after|this|next|to|until|till|from|so|that|which|please|as|if)$/i;
 
-function nameOf(words: string): string {
+/** What words call a thing, without what stands before or behind the name: at most three of them. */
+export function nameOf(words: string): string {
   const kept: string[] = [];
   for (const word of words.split(" ")) {
     if (kept.length === 0 && (word === "" || FILLER.test(word))) continue;

@@ -124,6 +124,7 @@ const TOPICS: readonly Topic[] = [
       "Find a quiet window with {team}",
       RISKS,
       "List what depends on the old place",
+      "Write the runbook, with the way back",
       "Rehearse on a copy",
       "Move the first tenth and compare",
       "Move the rest",

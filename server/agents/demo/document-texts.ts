@@ -4,6 +4,10 @@ import type { Topic } from "./topics.ts";
 export type DocumentText = {
   /** What people call such a document: "the announcement". */
   name: string;
+  /** Finds one by its name in a request. */
+  words: RegExp;
+  /** The step of a plan that is done once it is drafted; without one, no step says so. */
+  step?: RegExp;
   /** Its first paragraph in two wordings; a rewrite takes the other one. */
   openings: readonly [string, string];
   sections: readonly (readonly [heading: string, text: string])[];
@@ -12,6 +16,8 @@ export type DocumentText = {
 const BY_TITLE: Readonly<Record<string, DocumentText>> = {
   "Launch plan": {
     name: "the announcement",
+    words: /\b(?:announcement|press release)\b/i,
+    step: /^(?:write|draft) .*\bannouncement\b/i,
     openings: [
       "From the day we name here, everybody can use what a handful of customers have tried so far. It does one thing better than before, and this page says which.",
       "What a few customers have tried is now for everybody. This page says what it does, for whom, and where to ask.",
@@ -30,6 +36,8 @@ const BY_TITLE: Readonly<Record<string, DocumentText>> = {
   },
   "Trip plan": {
     name: "the itinerary",
+    words: /\bitinerary\b/i,
+    step: /^(?:write|draft|sketch) .*\b(?:itinerary|route)\b/i,
     openings: [
       "We travel together, and this page has what everyone needs on the way. Times are local times.",
       "All that everyone needs on the way stands here, in the order of the days. Times are local times.",
@@ -42,6 +50,8 @@ const BY_TITLE: Readonly<Record<string, DocumentText>> = {
   },
   "Event plan": {
     name: "the running order",
+    words: /\brunning order\b/i,
+    step: /^(?:write|draft) .*\brunning order\b/i,
     openings: [
       "This is the day from the first chair to the last lamp. Whoever does something finds it here with a time.",
       "Everybody who does something that day finds it here, with a time and a name.",
@@ -54,6 +64,8 @@ const BY_TITLE: Readonly<Record<string, DocumentText>> = {
   },
   "Hiring plan": {
     name: "the role description",
+    words: /\b(?:role|job) description\b/i,
+    step: /^(?:write|draft) .*\b(?:what the person will do|(?:role|job) description)\b/i,
     openings: [
       "We look for one person, and this page says what they will do in their first months. It is written for them, not for us.",
       "This page is for the person we look for: what there is to do, with whom, and how we decide.",
@@ -66,6 +78,7 @@ const BY_TITLE: Readonly<Record<string, DocumentText>> = {
   },
   "Incident follow-up": {
     name: "the review",
+    words: /\b(?:review|post-?mortem)\b/i,
     openings: [
       "Something broke, people noticed, and it works again. This page says what happened, without looking for the guilty.",
       "It works again. What happened, why, and what changes is written here, about systems and not about people.",
@@ -78,6 +91,8 @@ const BY_TITLE: Readonly<Record<string, DocumentText>> = {
   },
   "Migration plan": {
     name: "the runbook",
+    words: /\brunbook\b/i,
+    step: /^(?:write|draft) .*\brunbook\b/i,
     openings: [
       "Everything moves from the old place to the new one, and this page is read while it moves. Each step says how one sees that it worked.",
       "This page is read while things move. Each step has a sign that it worked, and a way back.",
@@ -92,8 +107,10 @@ const BY_TITLE: Readonly<Record<string, DocumentText>> = {
 
 const BRIEF: DocumentText = {
   name: "the brief",
+  words: /\b(?:brief|one-?pager)\b/i,
+  step: /^(?:write|draft) .*\b(?:what done looks like|brief)\b/i,
   openings: [
-    "This page says what we are about to do and how we will know that it is done. It is short so that it is read.",
+    "This page says what we are about to do, and how we will know that it is done. It is short so that it is read.",
     "What we are about to do fits on this page, and so does how we will know that it is done.",
   ],
   sections: [
@@ -102,6 +119,28 @@ const BRIEF: DocumentText = {
     ["Who does what", "Each piece has a name on it, and a second one for the day the first is away."],
   ],
 };
+
+const INVITATION: DocumentText = {
+  name: "the invitation",
+  words: /\binvitation\b/i,
+  step: /^(?:write|draft) .*\binvitations?\b/i,
+  openings: [
+    "You are invited. When and where stands below, and so does what to bring, which is little.",
+    "We would like you to come. This page says when, where, and until when you may still decide.",
+  ],
+  sections: [
+    ["When and where", "The day, the door, and the time at which it begins without waiting."],
+    ["What happens", "Three lines about the day, in their order. Food is among them, also without meat."],
+    ["Say yes or no", "One address and one date. A no is an answer too, and chairs are counted by it."],
+  ],
+};
+
+const NAMED: readonly DocumentText[] = [...Object.values(BY_TITLE), INVITATION, BRIEF];
+
+/** The document that a text calls by its name; `undefined` when it calls none. */
+export function documentNamed(text: string): DocumentText | undefined {
+  return NAMED.find(({ words }) => words.test(text));
+}
 
 /** The document that fits a topic. */
 export function documentOf({ title }: Topic): DocumentText {
