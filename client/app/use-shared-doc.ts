@@ -36,7 +36,7 @@ export function useSharedDoc(thread: Thread, me: { id: string; name: string } | 
       if (isOver) return;
       doc = parts.openDoc(thread);
       await doc.ready;
-      setShared({ doc, parts });
+      if (!isOver) setShared({ doc, parts });
     };
     // Without it one writes as one does alone.
     begin().catch(() => {});

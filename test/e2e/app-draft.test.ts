@@ -232,8 +232,68 @@ inBrowser(`a private draft is seen by nobody, and shared by a press${reason}`, a
   expect(await caretOf(ben, "Ana").count()).toBe(0);
   await ana.page.getByRole("button", { name: "Private draft" }).click();
   for (const window of [ana, ben]) await expect.poll(() => window.written()).toBe("for all\n\njust for me");
+  // Whoever begins a thread next is given one that is empty.
+  await ana.field.fill("");
+  await expect.poll(() => ben.written()).toBe("");
   await close(ana, ben);
 });
+
+inBrowser(
+  `Enter ends the composition of a character, and then sends; Shift Enter is a new line${reason}`,
+  async () => {
+    const [ana, ben] = await two();
+    const { runs } = writer;
+    const keyboard = await ana.page.context().newCDPSession(ana.page);
+    await ana.field.focus();
+    const composed = { text: "かん", selectionStart: 2, selectionEnd: 2 };
+    await keyboard.send("Input.imeSetComposition", composed);
+    // As a keyboard of that kind says it.
+    const enter = { key: "Enter", code: "Enter", windowsVirtualKeyCode: 229 };
+    await keyboard.send("Input.dispatchKeyEvent", { type: "rawKeyDown", ...enter });
+    await keyboard.send("Input.insertText", { text: "漢" });
+    await keyboard.send("Input.dispatchKeyEvent", { type: "keyUp", ...enter });
+    await ana.page.keyboard.press("Shift+Enter");
+    await ana.page.keyboard.type("b");
+    await expect.poll(() => ben.written()).toMatch(/^漢\n+b$/);
+    expect(writer.runs).toBe(runs);
+    await ana.page.keyboard.press("Enter");
+    await ben.sees("漢");
+    await expect.poll(() => writer.runs).toBe(runs + 1);
+    writer.finish();
+    await close(ana, ben);
+  },
+);
+
+inBrowser(
+  `on a small phone carets and buttons have room, and no field is so small that it zooms${reason}`,
+  async () => {
+    const phone = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true };
+    const [ana, ben] = await two(phone);
+    const { runs } = writer;
+    await ana.send("Write something");
+    await expect.poll(() => writer.runs).toBe(runs + 1);
+    await ben.field.pressSequentially("to the very end of this line of it");
+    await caretOf(ana, "Ben").waitFor();
+    const over = await ana.page.evaluate(() => {
+      const { left, right } = (document.querySelector(".composer") as Element).getBoundingClientRect();
+      return [...document.querySelectorAll(".composer button, .composer select, .composer .caret-name")]
+        .filter((each) => {
+          const box = each.getBoundingClientRect();
+          return box.left < left || box.right > right;
+        })
+        .map((each) => each.textContent);
+    });
+    expect(over).toEqual([]);
+    expect(await ana.field.evaluate((field) => Number.parseFloat(getComputedStyle(field).fontSize))).toBe(16);
+    const name = caretOf(ana, "Ben").locator(".caret-name");
+    const opacity = () => name.evaluate((each) => getComputedStyle(each).opacity);
+    await expect.poll(opacity, { timeout: 10_000 }).toBe("0");
+    await caretOf(ana, "Ben").hover();
+    await expect.poll(opacity).toBe("1");
+    writer.finish();
+    await close(ana, ben);
+  },
+);
 
 inBrowser(`a document is edited by two and the agent at once${reason}`, async () => {
   const [ana, ben] = await two();

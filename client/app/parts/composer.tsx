@@ -26,7 +26,13 @@ type Props = {
 };
 
 /** Where one writes: text, who answers it, whether anybody shall. One writes with all who are here, or alone. */
-export function Composer({ thread, agents, me, live, focus, shared = null, onSent }: Props) {
+export function Composer(props: Props) {
+  const role = useThreadValue(props.thread, ({ role }) => role);
+  if (role === "viewer") return <p className="reader">{words.composer.reader}</p>;
+  return <Writing {...props} />;
+}
+
+function Writing({ thread, agents, me, live, focus, shared = null, onSent }: Props) {
   const [draft, setDraft] = useDraftOf(thread.id);
   const own = useRef<HTMLTextAreaElement>(null);
   const [editor, setEditor] = useState<DraftEditor | null>(null);
@@ -56,9 +62,10 @@ export function Composer({ thread, agents, me, live, focus, shared = null, onSen
 
   useEffect(() =>
     takeBack(thread.id, (back, note) => {
-      if (isShared) editor?.putBefore(back);
+      const isTaken = isShared && editor !== null;
+      if (isTaken) editor.putBefore(back);
       const both = [back, draft.text].filter((each) => each.trim() !== "").join("\n\n");
-      setDraft({ ...draft, ...(!isShared && { text: both }), note });
+      setDraft({ ...draft, ...(!isTaken && { text: both }), note });
       focusField();
     }),
   );

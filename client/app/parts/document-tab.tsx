@@ -23,9 +23,15 @@ export function DocumentTab() {
   const lost = useLostDocument(thread);
   const role = useThreadValue(thread, ({ role }) => role);
   const [editing, setEditing] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
   const toggle = () => {
     void document.save();
     setEditing(!editing);
+  };
+  // Whoever leaves the field by a key stays at the document.
+  const leave = () => {
+    button.current?.focus();
+    toggle();
   };
   if (lost !== null) return <Lost text={lost} isBack={document.isThere} />;
   return (
@@ -36,7 +42,7 @@ export function DocumentTab() {
         {role === "viewer" ? (
           <span className="marginal">{words.composer.reader}</span>
         ) : (
-          <button type="button" className="quiet" onClick={toggle}>
+          <button ref={button} type="button" className="quiet" onClick={toggle}>
             {editing ? words.state.done : words.state.edit}
           </button>
         )}
@@ -44,9 +50,9 @@ export function DocumentTab() {
       {!editing || role === "viewer" ? (
         <Reading text={document.text} />
       ) : shared && text && !document.unsaved ? (
-        <DocumentEditor shared={shared} text={text} onDone={toggle} />
+        <DocumentEditor shared={shared} text={text} onDone={leave} />
       ) : (
-        <Field document={document} onDone={toggle} />
+        <Field document={document} onDone={leave} />
       )}
       {document.trouble && <p role="alert">{document.trouble}</p>}
     </section>

@@ -41,7 +41,6 @@ export function ThreadPage({ id, made, join, focus, onMenu, onNewest, onSomeoneE
   const archived = useThreadValue(thread, ({ archived }) => archived);
   const title = useThreadValue(thread, ({ title }) => title);
   const people = useThreadValue(thread, ({ people }) => people);
-  const role = useThreadValue(thread, ({ role }) => role);
   const [sent, setSent] = useState(0);
   const agents = server?.agents ?? NONE;
   const me = user?.id ?? "";
@@ -117,19 +116,15 @@ export function ThreadPage({ id, made, join, focus, onMenu, onNewest, onSomeoneE
             />
             <div className="desk">
               <Queue thread={thread} />
-              {role === "viewer" ? (
-                <p className="reader">{words.composer.reader}</p>
-              ) : (
-                <Composer
-                  thread={thread}
-                  agents={agents}
-                  me={me}
-                  live={live}
-                  focus={focus}
-                  shared={shared}
-                  onSent={() => setSent((n) => n + 1)}
-                />
-              )}
+              <Composer
+                thread={thread}
+                agents={agents}
+                me={me}
+                live={live}
+                focus={focus}
+                shared={shared}
+                onSent={() => setSent((n) => n + 1)}
+              />
             </div>
           </div>
           {panel.open && <StatePanel tabs={tabs} panel={panel} />}
