@@ -442,6 +442,25 @@ describe("[H13] bytes that are no update of encoding v1 are refused", () => {
     expectRefused(had, moved, "malformed");
   });
 
+  test("a key with two values, cut and deleted at once: Yjs would throw half way", () => {
+    for (const root of ["state", "page"]) {
+      const update = bytes((to) => {
+        uints(to, 1, 3, 5_000, 0);
+        item(to, { ref: 7, root, sub: "m" });
+        uints(to, 1);
+        item(to, { ref: 8, parent: [5_000, 0], sub: "k" });
+        uints(to, 2);
+        for (const value of [1, 2]) encoding.writeAny(to, value);
+        item(to, { ref: 8, right: [5_000, 2] });
+        uints(to, 1);
+        encoding.writeAny(to, 3);
+        uints(to, 1, 5_000, 1, 0, 1);
+      });
+      expect(() => Y.applyUpdate(threadDoc(), update)).toThrow();
+      expectRefused(threadDoc(), update, "malformed");
+    }
+  });
+
   test("limits of bytes, structs, clients, deletions and levels", () => {
     expectRefused(doc, fine, "too_big", { bytes: fine.length - 1 });
     const two = structs(2, (to) => uints(to, 0, 1));

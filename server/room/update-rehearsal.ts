@@ -92,6 +92,9 @@ export class Rehearsal {
     }
     if (place && ref === REF.doc) this.budget.spend(SUBDOCUMENT);
     if (place) this.judge(struct, place, sub);
+    // Cut in two, half of such a value would outlive the map it is in, and Yjs throws when it collects that.
+    if (place && sub !== null && length !== 1 && ref !== REF.deleted)
+      throw malformed("a key in it has several values at once");
     piece.place = place;
     piece.sub = sub;
     this.add(piece, struct);
