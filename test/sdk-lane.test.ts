@@ -211,6 +211,29 @@ test("[B5] [H15] one that sets a state by plain rules right again is sent", asyn
   close();
 });
 
+test("[B5] an empty delta that was no snapshot is sent, and so is an error behind the end of its run", async () => {
+  const world = await open();
+  const { follower, log, emit, begin, close } = world;
+  const run = await begin();
+  await emit(run, snapshot({ a: 1 }), snapshot({ a: 1 }));
+  await emit(run, { type: "STATE_DELTA", delta: [] }, snapshot({ a: 1 }));
+  run.finish();
+  await emit(run, { type: "RUN_ERROR", message: "afterwards" });
+  run.end();
+  await world.server.settle();
+  const all = await log();
+  expect(all.filter(isIdle)).toHaveLength(2);
+  const events = all.filter((entry) => entry.kind === "event");
+  const delta = events.find(({ event, was }) => (event.type as string) === "STATE_DELTA" && !was);
+  const late = events.find((entry) => entry.late);
+  expect(delta).toMatchObject({ event: { delta: [] } });
+  expect(late).toMatchObject({ event: { message: "afterwards" } });
+  expect(follower.entries).toContainEqual(delta);
+  expect(follower.entries).toContainEqual(late);
+  expect(follower.entries).toEqual(all.filter((entry) => !isIdle(entry)));
+  close();
+});
+
 test("[B5] what was stored and nobody was told is told in the same way", async () => {
   const world = await open();
   const { store, log, close } = world;
