@@ -9,6 +9,7 @@ import { nearest } from "./nearest.ts";
 const COMMANDS = {
   serve: "start the server (also without any command)",
   "tail THREAD": "follow one thread of a running server; --url says which, --json prints whole entries",
+  compact: "make documents anew without what was deleted in them, while no server runs",
 };
 
 /** `--demoSpeed` is written `--demo-speed`, and `COTHREAD_DEMO_SPEED` in the environment. */
@@ -16,7 +17,18 @@ const dashed = (option: string) => option.replace(/[A-Z]/g, (letter) => `-${lett
 const flagOf = (option: string) => `--${dashed(option)}`;
 const variableOf = (option: string) => `COTHREAD_${dashed(option).replaceAll("-", "_").toUpperCase()}`;
 
-const TAIL_FLAGS = ["url", "json"];
+/** Flags of the commands beside `serve`, with those that each looks at. */
+const COMMAND_FLAGS = {
+  tail: ["url", "json"],
+  compact: ["config", "store", "thread", "min-gain", "dry-run", "json"],
+};
+const MORE_FLAGS = {
+  url: { type: "string" },
+  json: { type: "boolean" },
+  thread: { type: "string", multiple: true },
+  "min-gain": { type: "string" },
+  "dry-run": { type: "boolean" },
+} as const;
 const OPTIONS = Object.keys(Config.shape) as (keyof Config)[];
 const isList = (option: keyof Config) => unwrapped(option) instanceof z.ZodArray;
 const isSwitch = (option: keyof Config) => unwrapped(option) instanceof z.ZodBoolean;
@@ -113,6 +125,9 @@ function help(): string {
     "Options, also as COTHREAD_* variables and in a JSON file",
     ...options,
     row("--url, --json", "of tail: the server (http://127.0.0.1:4000), and whole entries as JSON"),
+    row("--thread", "of compact: id of a thread; may be given several times (all)"),
+    row("--min-gain", "of compact: leave documents alone that would lose less than this (50%)"),
+    row("--dry-run, --json", "of compact: change nothing, and one JSON object a line"),
     row("--config", "JSON file with options, by their names in camel case"),
     row("--version, --help", "print the version, or this"),
   ].join("\n");
@@ -170,18 +185,49 @@ async function main(argv: string[]): Promise<void> {
   const [command = "serve", ...rest] = positionals;
   if (command === "serve") {
     if (rest.length > 0) throw new ConfigError(`"serve" takes no argument, but there is "${rest[0]}".`);
-    refuseFlags(command, values, TAIL_FLAGS);
+    refuseFlags(command, values, Object.keys(MORE_FLAGS));
     return serve(values);
   }
   if (command === "tail") {
     const [thread, more] = rest;
     if (!thread) throw new ConfigError("Say which thread to follow: cothread tail THREAD.");
     if (more !== undefined) throw new ConfigError(`"tail" follows one thread, but there is also "${more}".`);
-    refuseFlags(command, values, ["config", ...OPTIONS.map(dashed)]);
+    refuseOthers(command, values);
     const { tail } = await import("./tail.ts");
     return tail(thread, { url: String(values.url ?? "http://127.0.0.1:4000"), json: values.json === true });
   }
+  if (command === "compact") {
+    if (rest.length > 0)
+      throw new ConfigError(`"compact" takes no argument, but there is "${rest[0]}". Use --thread ID.`);
+    refuseOthers(command, values);
+    return compactStore(values);
+  }
   throw new ConfigError(`There is no command "${command}". See cothread --help for those there are.`);
+}
+
+async function compactStore(values: Record<string, unknown>): Promise<void> {
+  for (const sentence of strayVariables()) console.error(sentence);
+  const { store } = readOptions(values);
+  const { compact } = await import("./compact.ts");
+  const request = {
+    store,
+    threads: (values.thread as string[] | undefined) ?? [],
+    minGain: String(values["min-gain"] ?? "50%"),
+    dryRun: values["dry-run"] === true,
+    json: values.json === true,
+  };
+  const output = { print: console.log, note: console.error, now: Date.now };
+  if (!(await compact(request, output))) process.exitCode = 1;
+}
+
+function refuseOthers(command: keyof typeof COMMAND_FLAGS, values: Record<string, unknown>): void {
+  const all = ["config", ...Object.keys(MORE_FLAGS), ...OPTIONS.map(dashed)];
+  const own = COMMAND_FLAGS[command];
+  refuseFlags(
+    command,
+    values,
+    all.filter((flag) => !own.includes(flag)),
+  );
 }
 
 /** A flag that a command does not look at is a mistake, and saying nothing would hide it. */
@@ -195,8 +241,7 @@ function parse(argv: string[]) {
     config: { type: "string" },
     help: { type: "boolean", short: "h" },
     version: { type: "boolean", short: "v" },
-    url: { type: "string" },
-    json: { type: "boolean" },
+    ...MORE_FLAGS,
   };
   for (const option of OPTIONS) {
     options[dashed(option)] = {

@@ -5,16 +5,13 @@ import { AGUI, DRAFT, STATE, stateOf } from "../../shared/json-crdt/y-json.ts";
 import { readChange, type StateChange } from "../../shared/json-crdt/y-read.ts";
 import { writeFine } from "../../shared/json-crdt/y-write.ts";
 import type { Author, Json } from "../../shared/protocol/index.ts";
+import { isOfOtherGeneration, markGeneration, serverId } from "./generation.ts";
 import { goneBefore, repairMerge } from "./merge-repair.ts";
 import { Replica } from "./replica.ts";
 import { checkUpdate, type UpdateVerdict } from "./update-check.ts";
 
-/** The server's own client id is this and the document's generation; ids below 1024 are nobody else's. */
-const SERVER_IDS = 64;
 /** Structs an update may have: Yjs takes about five microseconds for one, and everybody waits meanwhile. */
 const STRUCTS = 20_000;
-/** The first id of peers. */
-const FOREIGN_IDS = 1024;
 /** Replicas a thread may have: parallel runs. */
 const SLOTS = 15;
 
@@ -27,6 +24,7 @@ export class SharedDocument {
   /** Who has sent the draft last, as far as this is known. */
   draftSent: { by: Author & { kind: "user" }; inputId: string } | null = null;
   private readonly texts: TextPaths;
+  private readonly generation: number;
   private readonly clientId: number;
   private readonly replicas = new Map<number, Replica>();
   private updates: Uint8Array[] = [];
@@ -47,7 +45,8 @@ export class SharedDocument {
   constructor(texts: TextPaths, generation: number, stored: Uint8Array | null, state: () => Json) {
     this.texts = texts;
     this.logged = state;
-    this.clientId = SERVER_IDS + generation;
+    this.generation = generation;
+    this.clientId = serverId(generation);
     // Yjs gives a root type its kind when it is asked for; changes before that tell nobody.
     this.doc.getMap(STATE);
     this.doc.getMap(AGUI);
@@ -72,6 +71,7 @@ export class SharedDocument {
       this.change = readChange(transaction);
       this.isReading = false;
     });
+    markGeneration(this.doc, generation);
   }
 
   /** The state, read from the document: for tests and for what was stored without it. */
@@ -176,12 +176,7 @@ export class SharedDocument {
    * @param clocks its state vector
    */
   isOfOtherGeneration(clocks: ReadonlyMap<number, number>): boolean {
-    return [...clocks].some(
-      ([id, clock]) =>
-        id < FOREIGN_IDS &&
-        clock > 0 &&
-        ((id >= SERVER_IDS && id !== this.clientId) || clock > Y.getState(this.doc.store, id)),
-    );
+    return isOfOtherGeneration(this.doc, this.generation, clocks);
   }
 
   destroy(): void {

@@ -25,6 +25,7 @@ type Thread = {
   mark: string;
   createdMark: string;
   ownerEpoch: number;
+  generation: number;
   unfinished: boolean;
   entries: EncodedEntry[];
   /** Last seq of each commit that wrote entries, in order, and its mark. */
@@ -76,12 +77,12 @@ export function openMemory(): Store {
       ensureOpen();
       const thread = find(key);
       if (!thread) return null;
-      const { epoch, seq, mark, ownerEpoch, row, fold } = thread;
+      const { epoch, seq, mark, generation, ownerEpoch, row, fold } = thread;
       return {
         epoch,
         seq,
         mark,
-        generation: 0,
+        generation,
         ownerEpoch,
         createdAt: row.createdAt,
         fold: fold && { ...fold, messages: placed(thread.messages), turns: placed(thread.turns) },
@@ -134,6 +135,10 @@ export function openMemory(): Store {
       ensureOpen();
       return [...threads.values()].filter((t) => t.unfinished).map((t) => ({ ...t.key }));
     },
+    async documents() {
+      ensureOpen();
+      return [...threads.values()].filter((t) => t.doc.length > 0).map((t) => ({ ...t.key }));
+    },
     async sweep(now) {
       ensureOpen();
       for (const { acks } of threads.values()) {
@@ -166,6 +171,7 @@ function newThread({ key, create, mark, ownerEpoch }: Batch): Thread {
     mark,
     createdMark: mark,
     ownerEpoch,
+    generation: 0,
     unfinished: false,
     entries: [],
     commits: [],
@@ -201,6 +207,7 @@ function write(
   for (const input of inputs) thread.inputs.set(input.inputId, { ...input });
   for (const ack of acks) thread.acks.set(JSON.stringify([ack.user, ack.key]), { ...ack });
   if (state) {
+    thread.generation = state.generation ?? thread.generation;
     if (state.whole) thread.doc = [state.whole.slice()];
     else thread.doc.push(...state.updates.map((update) => update.slice()));
     thread.changes.push(...state.changes.map((change) => ({ ...change })));

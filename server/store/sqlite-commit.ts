@@ -21,7 +21,7 @@ export function sqliteCommit(db: Database): (batches: Batch[]) => CommitResult[]
   const end = db.prepare("COMMIT");
   const rollback = db.prepare("ROLLBACK");
   const find = db.prepare<[string, string], Found>(
-    `SELECT id, owner_epoch AS ownerEpoch, created_mark AS createdMark,
+    `SELECT id, owner_epoch AS ownerEpoch, created_mark AS createdMark, generation,
        (SELECT coalesce(max(seq), 0) FROM commits WHERE commits.thread = threads.id) AS seq
      FROM threads WHERE tenant = ? AND thread = ?`,
   );

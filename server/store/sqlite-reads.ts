@@ -82,6 +82,12 @@ export function sqliteReads(db: Database) {
   const unfinished = db.prepare<[], ThreadKey>(
     "SELECT tenant, thread FROM threads WHERE unfinished = 1 ORDER BY id",
   );
+  const documents = db.prepare<[], ThreadKey>(
+    `SELECT tenant, thread FROM threads
+     WHERE EXISTS (SELECT 1 FROM doc_snapshots WHERE doc_snapshots.thread = threads.id)
+       OR EXISTS (SELECT 1 FROM doc_updates WHERE doc_updates.thread = threads.id)
+     ORDER BY tenant, thread`,
+  );
 
   const state = stateReader(db);
 
@@ -165,6 +171,7 @@ export function sqliteReads(db: Database) {
     },
 
     unfinished: (): ThreadKey[] => unfinished.all(),
+    documents: (): ThreadKey[] => documents.all(),
   };
 }
 

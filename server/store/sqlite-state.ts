@@ -8,10 +8,13 @@ export function stateWriter(db: Database): (thread: number, seq: number, state: 
      VALUES (?, (SELECT coalesce(max(n), 0) + 1 FROM doc_updates WHERE thread = ?), ?, ?)`,
   );
   const dropUpdates = db.prepare<[number]>("DELETE FROM doc_updates WHERE thread = ?");
-  const putWhole = db.prepare<[number, number, Uint8Array]>(
-    `INSERT INTO doc_snapshots (thread, generation, seq, bytes) VALUES (?, 0, ?, ?)
-     ON CONFLICT (thread) DO UPDATE SET seq = excluded.seq, bytes = excluded.bytes`,
+  const putWhole = db.prepare<[number, number, number, Uint8Array]>(
+    `INSERT INTO doc_snapshots (thread, generation, seq, bytes)
+     VALUES (?, (SELECT generation FROM threads WHERE id = ?), ?, ?)
+     ON CONFLICT (thread)
+     DO UPDATE SET generation = excluded.generation, seq = excluded.seq, bytes = excluded.bytes`,
   );
+  const beOf = db.prepare<[number, number]>("UPDATE threads SET generation = ? WHERE id = ?");
   const addChange = db.prepare<[number, number, string | null, string]>(
     "INSERT INTO state_changes (thread, seq, run, json) VALUES (?, ?, ?, ?)",
   );
@@ -20,10 +23,11 @@ export function stateWriter(db: Database): (thread: number, seq: number, state: 
      ON CONFLICT (thread, agent) DO UPDATE SET json = excluded.json`,
   );
 
-  return (thread, seq, { updates, whole, changes, agents }) => {
+  return (thread, seq, { updates, whole, generation, changes, agents }) => {
+    if (generation !== undefined) beOf.run(generation, thread);
     if (whole) {
       dropUpdates.run(thread);
-      putWhole.run(thread, seq, whole);
+      putWhole.run(thread, thread, seq, whole);
     } else for (const update of updates) addUpdate.run(thread, thread, seq, update);
     for (const { seq: of, run, json } of changes) addChange.run(thread, of, run, json);
     for (const { agent, json } of agents) putAgent.run(thread, agent, json);

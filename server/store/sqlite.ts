@@ -50,6 +50,7 @@ export async function openSqlite(path: string, options: SqliteOptions = {}): Pro
     changes: async (...of) => answer(db, () => reads.changes(...of)),
     threads: async (...of) => answer(db, () => reads.threads(...of)),
     unfinished: async () => answer(db, reads.unfinished),
+    documents: async () => answer(db, reads.documents),
     async sweep(now) {
       while (answer(db, () => sweepSome.run(now - ACK_KEPT_MS, SWEEP_ROWS)).changes === SWEEP_ROWS) {
         await setImmediate();

@@ -88,6 +88,11 @@ export type StateWrite = {
   updates: Uint8Array[];
   /** All of the document, these updates included: takes the place of what is stored of it. */
   whole?: Uint8Array;
+  /**
+   * The document is made anew: `whole` is of this generation, one above the stored one's, or the batch is refused as
+   * `conflict`. So is the same batch committed again, which finds the generation it has made.
+   */
+  generation?: number;
   /** By seq, of this turn's entries. */
   changes: ChangeRow[];
   /** Upserted by agent. */
@@ -178,6 +183,8 @@ export interface Store {
   threads(query: ThreadsQuery): Promise<ThreadRow[]>;
   /** Threads that were left with runs under way or inputs queued. */
   unfinished(): Promise<ThreadKey[]>;
+  /** Threads of all tenants that have a stored document. */
+  documents(): Promise<ThreadKey[]>;
   /** Removes acks older than 24 h before `now`. */
   sweep(now: number): Promise<void>;
   close(): Promise<void>;

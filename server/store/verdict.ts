@@ -2,7 +2,7 @@ import type { Batch, CommitResult } from "./store.ts";
 import { StoreError } from "./store-error.ts";
 
 /** What a store knows of a thread when a batch for it arrives; `createdMark` is of the batch that made it. */
-export type Standing = { seq: number; createdMark: string; ownerEpoch: number };
+export type Standing = { seq: number; createdMark: string; ownerEpoch: number; generation: number };
 
 /** What to do with a batch: write it (as a new thread, or behind the log), or answer without writing. */
 export type Verdict = "create" | "append" | { answer: CommitResult };
@@ -35,6 +35,11 @@ export function judge(
       new StoreError("fenced", "Another owner has taken over the thread; nothing was written."),
     );
   }
+  const { generation = standing.generation + 1 } = batch.state ?? {};
+  if (generation !== standing.generation + 1)
+    return conflict(
+      `the document is of generation ${standing.generation}, and the next one is no ${generation}`,
+    );
   if (!batch.create && batch.after === standing.seq) return "append";
   return isRepeat(batch, standing, endsAt)
     ? { answer: { ok: true, duplicate: true } }
@@ -48,10 +53,12 @@ function isRepeat(batch: Batch, standing: Standing, endsAt: (seq: number) => str
 }
 
 function faultOf(batch: Batch): string | null {
-  const { key, after, entries, fold, inputs = [], acks = [] } = batch;
+  const { key, after, entries, fold, inputs = [], acks = [], state } = batch;
   if (!Number.isSafeInteger(after) || after < 0) return "does not name a place in the log";
   if (entries.some((entry, i) => entry.seq !== after + 1 + i)) return "has entries that are not dense";
   if (entries.some((entry) => entry.json.includes("\n"))) return "has an entry that is not one line of JSON";
+  if (state?.generation !== undefined && (!state.whole || batch.create))
+    return "makes a document anew without having one";
   const rows = fold ? [...fold.messages, ...fold.turns] : [];
   if (!rows.every((row) => Number.isFinite(row.place))) return "has a fold row without a place";
   const wellFormed =

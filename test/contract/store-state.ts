@@ -13,6 +13,9 @@ export function storeState(name: string, open: () => OpenedStore): void {
     state: { updates: [], changes: [], agents: [], ...more },
   });
 
+  /** A store may give a Buffer, which is compared as another kind of bytes. */
+  const normal = (value: unknown) => JSON.parse(JSON.stringify(value, plainBytes)) as unknown;
+
   describe(`${name}: the shared state`, () => {
     test("[H11] updates come back byte for byte in the order they were made, per thread", async () => {
       await commitAll(open().store, [
@@ -42,6 +45,71 @@ export function storeState(name: string, open: () => OpenedStore): void {
       ]);
       await alsoReopened(open(), async (store) => {
         expect((await store.load(key))?.doc.map((update) => [...update])).toEqual([[1, 2, 3, 4], [5]]);
+      });
+    });
+
+    test("[Y8] a document of the next generation takes the place of all of it, and updates follow it", async () => {
+      await commitAll(open().store, [
+        creation(key, 1, write({ updates: [bytes(1)], agents: [{ agent: "writer", json: "1" }] })),
+        batch(key, 1, 1, write({ updates: [bytes(2)], whole: bytes(12), changes: [change(2, "r1")] })),
+        batch(key, 2, 1, write({ updates: [bytes(3)] })),
+        creation(other, 1, write({ updates: [bytes(9)] })),
+      ]);
+      const before = await everything(open().store, key);
+      const anew = batch(key, 3, 0, { ownerEpoch: 2, ...write({ whole: bytes(5), generation: 1 }) });
+      await commitAll(open().store, [anew]);
+      const { loaded, ...rest } = before as { loaded: object };
+      const made = { ...loaded, generation: 1, ownerEpoch: 2, doc: [bytes(5)] };
+      // The log, its marks, the agents' memories and what takes changes back are not touched.
+      expect(normal(await everything(open().store, key))).toEqual(normal({ loaded: made, ...rest }));
+      expect((await open().store.changes(key, "r1")).map(({ seq }) => seq)).toEqual([2]);
+      await commitAll(open().store, [
+        batch(key, 3, 1, { ownerEpoch: 2, ...write({ updates: [bytes(6)] }) }),
+        batch(key, 4, 1, { ownerEpoch: 2, ...write({ updates: [], whole: bytes(7) }) }),
+        batch(key, 5, 0, { ownerEpoch: 3, ...write({ whole: bytes(8), generation: 2 }) }),
+        batch(key, 5, 1, { ownerEpoch: 3, ...write({ updates: [bytes(4)] }) }),
+      ]);
+      await alsoReopened(open(), async (store) => {
+        const found = await store.load(key);
+        expect(found).toMatchObject({ generation: 2, seq: 6 });
+        expect(found?.doc.map((update) => [...update])).toEqual([[8], [4]]);
+        expect(await store.load(other)).toMatchObject({ generation: 0 });
+      });
+    });
+
+    test("[Y8] a generation that is not the next one, a former owner's or one without a document is refused", async () => {
+      await commitAll(open().store, [
+        creation(key, 1, { ownerEpoch: 3, ...write({ updates: [bytes(1)] }) }),
+        batch(key, 1, 0, { ownerEpoch: 3, ...write({ whole: bytes(2), generation: 1 }) }),
+      ]);
+      const before = await everything(open().store, key);
+      const anew = (generation: number, more: Partial<Batch> = {}) =>
+        batch(key, 1, 0, { ownerEpoch: 3, ...write({ whole: bytes(3), generation }), ...more });
+      const results = await open().store.commit([
+        anew(1),
+        anew(0),
+        anew(3),
+        anew(2, { ownerEpoch: 2 }),
+        anew(2, { after: 0 }),
+        anew(2, write({ updates: [bytes(3)], generation: 2 })),
+        creation({ ...key, thread: "new" }, 1, write({ whole: bytes(3), generation: 1 })),
+      ]);
+      expect(results.map((result) => (result.ok ? "written" : result.code))).toEqual([
+        ...["conflict", "conflict", "conflict", "fenced", "conflict"],
+        ...["failed", "failed"],
+      ]);
+      expect(await everything(open().store, key)).toEqual(before);
+    });
+
+    test("[Y8] the threads of all tenants that have a document", async () => {
+      await commitAll(open().store, [
+        creation(key, 1, write({ updates: [bytes(1)] })),
+        creation(other, 1, write({ updates: [], whole: bytes(1) })),
+        creation({ ...key, thread: "plain" }, 1, write({ changes: [change(1, null)] })),
+      ]);
+      await alsoReopened(open(), async (store) => {
+        const keys = await store.documents();
+        expect(keys.toSorted((a, b) => (a.tenant < b.tenant ? -1 : 1))).toEqual([key, other]);
       });
     });
 
@@ -105,4 +173,9 @@ export function storeState(name: string, open: () => OpenedStore): void {
       expect([...((await open().store.load(key))?.doc[0] ?? [])]).toEqual([1, 2, 3]);
     });
   });
+}
+
+function plainBytes(_key: string, value: unknown): unknown {
+  const isBytes = (it: unknown) => it instanceof Uint8Array;
+  return Array.isArray(value) && value.some(isBytes) ? value.map((it) => [...(it as Uint8Array)]) : value;
 }

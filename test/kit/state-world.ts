@@ -1,5 +1,6 @@
 import * as Y from "yjs";
 import type { AgentMemory } from "../../server/room/agent-view.ts";
+import { freshDocument } from "../../server/room/fresh-document.ts";
 import { SharedState } from "../../server/room/shared-state.ts";
 import type { StateChangeRow } from "../../server/room/state-changes.ts";
 import { finePatch } from "../../shared/json-crdt/fine-patch.ts";
@@ -28,6 +29,7 @@ export class StateWorld {
   stored: Stored = { entries: [], updates: [], rows: [], memories: new Map() };
   timeline = new Timeline();
   shared!: SharedState;
+  generation = 0;
   /** Logged, not committed. */
   pending: Entry[] = [];
 
@@ -67,6 +69,14 @@ export class StateWorld {
     this.load();
   }
 
+  /** [Y8] Nobody is there, and the document is made anew. */
+  compact(): void {
+    this.generation += 1;
+    const { update } = freshDocument(Y.mergeUpdates(this.stored.updates), this.generation);
+    this.stored.updates = [update];
+    this.restart();
+  }
+
   /** The stored changes from a run's first one on. */
   changesFrom(run: string): StateChangeRow[] {
     const first = this.stored.rows.findIndex((row) => row.run === run);
@@ -97,7 +107,7 @@ export class StateWorld {
     const stored = updates.length > 0 ? Y.mergeUpdates(updates) : null;
     return new SharedState(
       TEXTS,
-      0,
+      this.generation,
       stored,
       () => this.timeline.state,
       through([...this.stored.memories]),
