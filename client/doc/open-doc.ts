@@ -1,7 +1,7 @@
 import { Awareness } from "y-protocols/awareness";
 import * as Y from "yjs";
 import { parsePointer } from "../../shared/json-crdt/pointer.ts";
-import { DRAFT, STATE } from "../../shared/json-crdt/y-json.ts";
+import { DRAFT, STATE, stateOf } from "../../shared/json-crdt/y-json.ts";
 import { CothreadError } from "../cothread-error.ts";
 import { createEmitter } from "../emitter.ts";
 import { createGate } from "../gate.ts";
@@ -19,7 +19,8 @@ import {
 export type DocOptions = {
   /**
    * Keeps the document in this browser too, so that it is there at once and without a connection: the class
-   * `IndexeddbPersistence` of the package y-indexeddb, or one like it.
+   * `IndexeddbPersistence` of the package y-indexeddb, or one like it. What was edited without a connection and kept
+   * is lost when the server makes the document anew before this page is open again.
    */
   persist?: PersistenceConstructor;
 };
@@ -90,8 +91,12 @@ class OpenDoc implements Omit<ThreadDoc, "close"> {
   private lane!: Lane;
   private generation: number | undefined;
   private persistence: Persistence | undefined;
-  /** What is not stored, while there is no connection to store it by. */
+  /** What the document was when the connection was lost, until it is synced again. */
   private offline: OfflineWork | null = null;
+  /** Whether the document has been synced since it is open; before, it may be anything that was kept. */
+  private wasSynced = false;
+  /** What was kept of the document in this browser, and nothing that was edited since it is open. */
+  private kept!: Y.Doc;
   /** What was edited in a document that has been made anew since: it is done again in the new one. */
   private again: { work: OfflineWork; doc: Y.Doc } | null = null;
 
@@ -104,7 +109,8 @@ class OpenDoc implements Omit<ThreadDoc, "close"> {
       thread.hold(),
       thread.on("joined", (generation) => this.joined(generation)),
       thread.on("status", () => {
-        if (thread.generation === undefined) this.offline ??= takeOfflineWork(thread.state, this.doc);
+        if (thread.generation === undefined && this.wasSynced)
+          this.offline ??= takeOfflineWork(thread.state, this.doc);
       }),
     ];
     if (thread.generation !== undefined) this.joined(thread.generation);
@@ -145,9 +151,11 @@ class OpenDoc implements Omit<ThreadDoc, "close"> {
     const before = this.generation;
     this.generation = generation;
     const isAnother = before !== undefined && before !== generation;
-    if (isAnother && this.unsaved && this.offline) this.again = { work: this.offline, doc: this.doc };
-    this.offline = null;
     if (isAnother) {
+      if (this.unsaved) {
+        const work = this.offline ?? takeOfflineWork(stateOf(this.kept), this.kept);
+        this.again ??= { work, doc: this.doc };
+      }
       this.drop();
       this.begin();
     } else if (before === undefined) this.persist();
@@ -158,12 +166,17 @@ class OpenDoc implements Omit<ThreadDoc, "close"> {
   private begin(): void {
     this.doc = new Y.Doc();
     this.awareness = new Awareness(this.doc);
-    this.synced = this.unsaved = false;
+    this.synced = this.unsaved = this.wasSynced = false;
+    this.offline = null;
+    this.kept = new Y.Doc();
     this.lane = new Lane(this.thread, this.doc, this.awareness, {
       synced: (isSynced) => {
         this.synced = isSynced;
         if (isSynced) {
           this.gate.open();
+          this.wasSynced = true;
+          this.offline = null;
+          this.kept = new Y.Doc();
           const { again } = this;
           this.again = null;
           if (again) replayWork(again.work, again.doc, this.thread, this.doc);
@@ -174,6 +187,9 @@ class OpenDoc implements Omit<ThreadDoc, "close"> {
         this.unsaved = isUnsaved;
         this.emitter.emit("change");
       },
+    });
+    this.doc.on("update", (update: Uint8Array, origin: unknown, _doc: Y.Doc, { local }: Y.Transaction) => {
+      if (!local && origin !== this.lane && !this.wasSynced) Y.applyUpdate(this.kept, update);
     });
     if (this.generation !== undefined) this.persist();
   }
