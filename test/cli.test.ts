@@ -10,6 +10,7 @@ import { WebSocketServer } from "ws";
 import { Config, ConfigError, parseConfig } from "../server/config.ts";
 import { openStore } from "../server/store/open.ts";
 import type { Person } from "../shared/protocol/index.ts";
+import { cleanEnvironment } from "./kit/build.ts";
 import { RawClient } from "./kit/raw-client.ts";
 import { openServer } from "./kit/server.ts";
 
@@ -44,10 +45,10 @@ class Cli {
   private waiting: (() => void)[] = [];
 
   constructor(args: string[], env: Record<string, string> = {}) {
-    const clean = Object.fromEntries(
-      Object.entries(process.env).filter(([name]) => !name.startsWith("COTHREAD_")),
-    );
-    this.child = spawn(process.execPath, [cli, ...args], { cwd: folder, env: { ...clean, ...env } });
+    this.child = spawn(process.execPath, [cli, ...args], {
+      cwd: folder,
+      env: { ...cleanEnvironment(), ...env },
+    });
     const look = () => {
       const waiting = this.waiting;
       this.waiting = [];

@@ -11,7 +11,7 @@ import { openMemory } from "../server/store/memory.ts";
 import { openStore } from "../server/store/open.ts";
 import type { Store, ThreadKey } from "../server/store/store.ts";
 import { batch, commitAll, creation, everything } from "./contract/store-batches.ts";
-import { CLI } from "./kit/build.ts";
+import { CLI, cleanEnvironment } from "./kit/build.ts";
 import { TestRooms } from "./kit/server.ts";
 import { startServer } from "./kit/server-process.ts";
 
@@ -221,7 +221,7 @@ describe("a thread's document", () => {
 describe("the command", () => {
   const cothread = (...args: string[]) =>
     new Promise<{ status: number; out: string; err: string }>((resolve) =>
-      execFile(process.execPath, [CLI, "compact", ...args], (error, out, err) =>
+      execFile(process.execPath, [CLI, "compact", ...args], { env: cleanEnvironment() }, (error, out, err) =>
         resolve({ status: error ? Number(error.code) : 0, out, err }),
       ),
     );

@@ -7,6 +7,11 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 /** The command line program as users run it; there once the tests' global setup has run. */
 export const CLI = `${ROOT}dist/server/cli.js`;
 
+/** The environment of a program that a test starts, without what this run of tests put there for itself. */
+export function cleanEnvironment(): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("COTHREAD_")));
+}
+
 /**
  * Compiles the server when `dist/` is older than the sources: tests that start real processes run what
  * users run. Global setup of the projects that need it.
