@@ -23,8 +23,8 @@ export const InputStatus = z.enum(["queued", "running", "done", "failed", "withd
 export type InputStatus = z.infer<typeof InputStatus>;
 
 /**
- * What somebody may do in a thread: read, also write, also decide who may enter. Everybody is `editor` in
- * this version.
+ * What somebody may do in a thread: read, also write, also decide who may enter. In this version it is what the
+ * server's authentication says of them, for all threads; `editor` where it says nothing.
  */
 export const Role = z.enum(["viewer", "editor", "owner"]);
 export type Role = z.infer<typeof Role>;

@@ -184,7 +184,7 @@ export const People = z.object({
   count: z.number().int().optional(),
 });
 export type People = z.infer<typeof People>;
-/** Says that changes of the shared document up to number `n` are stored. Never sent in this version. */
+/** [Y3] Says that updates of the shared document up to number `n` of the channel are stored. */
 export const Saved = z.object({ type: z.literal("saved"), thread: z.string(), n: z.number().int() });
 
 /**
