@@ -93,8 +93,7 @@ export class SharedDocument {
 
   /** Takes in what a Yjs peer did. The bytes must have been checked. @param peer names the peer */
   merge(update: Uint8Array, peer: string): StateChange {
-    const origin = peer;
-    return this.transaction(origin, () => Y.applyUpdate(this.doc, update, origin));
+    return this.transaction(peer, () => Y.applyUpdate(this.doc, update, peer));
   }
 
   /** Takes a free slot for a run: what the document is now is what its agent sees. `null` when all are taken. */
