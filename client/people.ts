@@ -17,6 +17,8 @@ export function applyPeople(people: readonly Person[], frame: DownFrameOf<"peopl
 
 /** What this client tells the others about itself in one thread; lost with the connection, so sent again. */
 export interface OwnPresence {
+  /** What is told, `typing` included. */
+  readonly told: Record<string, unknown>;
   /** Replaces everything but `typing`. */
   set(data: Record<string, unknown>): void;
   /** `true` stands for {@link TYPING_MS} unless it is said again. */
@@ -38,9 +40,10 @@ export function createPresence(clock: Clock, send: (data: Record<string, unknown
   let typing = false;
   let sent = "{}";
 
+  const told = () => (typing ? { ...data, typing } : data);
   const publish = () => {
     if (pause.running) return;
-    const all = typing ? { ...data, typing } : data;
+    const all = told();
     const text = JSON.stringify(all);
     if (text === sent || !send(all)) return;
     sent = text;
@@ -53,6 +56,9 @@ export function createPresence(clock: Clock, send: (data: Record<string, unknown
     publish();
   };
   return {
+    get told() {
+      return told();
+    },
     set(next) {
       data = next;
       publish();

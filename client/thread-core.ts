@@ -45,6 +45,8 @@ export type ThreadEvents = {
   document: [message: Uint8Array, seq: number];
   /** So many updates of the document, sent since it was joined, are stored. */
   saved: [n: number];
+  /** The others were told this by `setPresence` or `setTyping`. */
+  presence: [data: Record<string, unknown>];
   /** The thread cannot be had; `error` is that of the snapshot. */
   error: [error: CothreadError];
 };
@@ -108,10 +110,11 @@ export function createThreadCore(id: string, host: ThreadHost): ThreadCore {
     },
     entries: (items) => applied(items),
   });
-  const presence = createPresence(
-    clock,
-    (data) => sync.joined && host.send({ type: "presence", thread: id, data }),
-  );
+  const presence = createPresence(clock, (data) => {
+    const isSent = sync.joined && host.send({ type: "presence", thread: id, data });
+    if (isSent) emitter.emit("presence", data);
+    return isSent;
+  });
 
   // A change is sent to joined threads only, so the thread stays until it is settled.
   const put: PendingOptions["put"] = (frame, settled, delayed) => {
@@ -195,7 +198,7 @@ export function createThreadCore(id: string, host: ThreadHost): ThreadCore {
       if (!sync.joined) return;
       if (frame.type === "people") {
         people = applyPeople(people, frame);
-        count = frame.count ?? people.length;
+        count = frame.count ?? people.filter(({ kind }) => kind !== "agent").length;
         changed();
       } else if (frame.type === "saved") emitter.emit("saved", frame.n);
       else if (frame.type === "snapshot") sync.onSnapshot(frame);

@@ -77,9 +77,9 @@ export type ThreadSnapshot = {
   readonly interrupts: readonly InterruptInfo[];
   /** Calls that ended runs left for the application to answer. */
   readonly toolCalls: readonly ToolInfo[];
-  /** Who is here now, one item for each of their clients. */
+  /** Who is here now, one item for each of their clients; with `kind: "agent"`, agents that have a run under way. */
   readonly people: readonly Person[];
-  /** How many clients are here: more than `people` has where there are over a hundred. */
+  /** How many clients of people are here: more than `people` has where there are over a hundred. */
   readonly peopleCount: number;
   readonly members: Readonly<Record<string, Role>>;
   readonly settings: ThreadSettings;

@@ -101,6 +101,8 @@ export interface Thread extends ThreadSnapshot {
   setTyping(typing: boolean): void;
   /** Tells the others something about this client: at most 4 KB of JSON, replaces what was told before. */
   setPresence(data: Record<string, unknown>): void;
+  /** What this client tells the others about itself, `typing` included. */
+  readonly ownPresence: Readonly<Record<string, unknown>>;
   /** Generation of the shared document; `undefined` while the thread is not joined. */
   readonly generation: number | undefined;
   /**
@@ -228,6 +230,9 @@ export function createThread(core: Omit<ThreadCore, "thread">): Thread {
     },
     setTyping: core.presence.setTyping,
     setPresence: core.presence.set,
+    get ownPresence() {
+      return core.presence.told;
+    },
     get generation() {
       return sync.lane?.generation;
     },

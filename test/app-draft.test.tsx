@@ -4,12 +4,12 @@ import { createRoot } from "react-dom/client";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { Awareness } from "y-protocols/awareness";
 import * as Y from "yjs";
-import { type DraftEditor, followAgents, openDraft } from "../client/app/editor/index.ts";
-import { type Caret, peopleIn, placeBehind } from "../client/app/editor/remote-carets.ts";
+import { type DraftEditor, openDraft } from "../client/app/editor/index.ts";
+import { type Caret, caretsIn, placeBehind } from "../client/app/editor/remote-carets.ts";
 import { Composer } from "../client/app/parts/composer.tsx";
 import { peopleColours } from "../client/app/thread-context.ts";
 import type { ThreadDoc } from "../client/doc/index.ts";
-import { CothreadError, type Entry, type Thread } from "../client/react/index.ts";
+import { CothreadError, type Thread } from "../client/react/index.ts";
 
 let host: HTMLElement;
 
@@ -130,74 +130,21 @@ test("carets have the colours of this window, and nobody sees their own", () => 
   state(2002, { user: { id: "ana", name: "Ana" }, cursor });
   state(2003, { cursor });
   state(2004, { user: { id: "cy", name: "Cy" }, cursor: null });
-  const people = peopleIn(text, awareness);
+  state(2005, { user: { id: "ana", name: "Planner", kind: "agent" }, cursor });
+  const people = caretsIn(text, awareness, (agent) => `the colour of ${agent}`);
   const ben: Caret = {
     key: "2001",
     name: "Ben",
     colour: peopleColours.of("ben"),
     place: { anchor: 3, head: 7 },
   };
-  expect(people.list()).toEqual([ben]);
+  const agent = { ...ben, key: "2005", name: "Planner", colour: "the colour of ana" };
+  expect(people.list()).toEqual([ben, agent]);
   // It stays behind what it was behind, whatever is written there.
   text.insert(7, " three");
   text.insert(0, "zero ");
   expect(people.list()[0]?.place).toEqual({ anchor: 8, head: 12 });
   awareness.destroy();
-});
-
-test("an agent's caret stands behind what it wrote, as the text is here, until its run is over", () => {
-  const listeners = { entries: (_: Entry[]) => {}, change: () => {} };
-  const thread = {
-    runs: [{ runId: "r1", agent: "planner" }] as object[],
-    on(_: string, listener: (items: Entry[]) => void) {
-      listeners.entries = listener;
-      return () => {};
-    },
-    subscribe(listener: () => void) {
-      listeners.change = listener;
-      return () => {};
-    },
-  };
-  const doc = new Y.Doc();
-  const remote = new Y.Doc();
-  const text = doc.getText("t");
-  const theirs = remote.getText("t");
-  theirs.insert(0, "first last");
-  Y.applyUpdate(doc, Y.encodeStateAsUpdate(remote));
-  const look = (agent: string) => ({ name: agent.toUpperCase(), colour: "blue" });
-  const agents = followAgents(thread as unknown as Thread, text, "/document", look);
-  let moves = 0;
-  const stop = agents.subscribe(() => {
-    moves += 1;
-  });
-  const heads = () => agents.list().map(({ name, place }) => [name, place?.head]);
-
-  // Something typed here that the server does not have yet.
-  text.insert(0, "mine ");
-  expect(heads()).toEqual([]);
-  const entry = { kind: "text", run: "r1", path: "/document", edits: [[5, 0, " middle"]] };
-  listeners.entries([entry as unknown as Entry, { ...entry, path: "/other" } as unknown as Entry]);
-  theirs.insert(5, " middle");
-  Y.applyUpdate(doc, Y.encodeStateAsUpdate(remote), "lane");
-  expect(text.toString()).toBe("mine first middle last");
-  expect(heads()).toEqual([["PLANNER", "mine first middle".length]]);
-  text.insert(0, "more ");
-  expect(heads()).toEqual([["PLANNER", "more mine first middle".length]]);
-  // What people write is none of its business.
-  theirs.insert(0, "x");
-  Y.applyUpdate(doc, Y.encodeStateAsUpdate(remote), "lane");
-  expect(
-    text
-      .toString()
-      .slice(0, heads()[0]?.[1] as number)
-      .endsWith("first middle"),
-  ).toBe(true);
-
-  thread.runs = [];
-  listeners.change();
-  expect(heads()).toEqual([]);
-  expect(moves).toBe(2);
-  stop();
 });
 
 test("who may only read is told so, and has no field", async () => {

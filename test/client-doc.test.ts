@@ -210,3 +210,23 @@ test("[Y5] two windows of one person have a caret each, and closing one takes it
   first.draft.insert(0, "x");
   await until(ben, () => ben.draft.length === 1);
 });
+
+test("[W2] presence is told by awareness too, also what was told before the document was opened", async () => {
+  const { url } = await openServer();
+  const client = clientOf(url, "Ana");
+  const thread = client.thread("t");
+  await thread.ready;
+  thread.setPresence({ page: 3 });
+  const ana = await open(client);
+  const ben = await open(clientOf(url, "Ben"));
+  const said = () =>
+    [...ben.awareness.getStates().values()].find(({ user }) => user?.name === "Ana")?.data as
+      | object
+      | undefined;
+  await until(ben, () => said() !== undefined);
+  expect(said()).toEqual({ page: 3 });
+  thread.setTyping(true);
+  await until(ben, () => "typing" in (said() ?? {}));
+  expect(said()).toEqual({ page: 3, typing: true });
+  expect(ana.awareness.getStates().size).toBe(2);
+});

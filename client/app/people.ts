@@ -4,10 +4,11 @@ import { words } from "./words.ts";
 /** Somebody who is here, in however many windows. */
 export type Here = { id: string; name: string; typing: boolean; windows: number };
 
-/** Who is here, each once, in the order they came. */
+/** The people who are here, each once, in the order they came. */
 export function everyone(people: readonly Person[]): Here[] {
   const byId = new Map<string, Here>();
-  for (const { user, data } of people) {
+  for (const { user, kind, data } of people) {
+    if (kind === "agent") continue;
     const known = byId.get(user.id);
     byId.set(user.id, {
       id: user.id,

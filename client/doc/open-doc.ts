@@ -108,6 +108,7 @@ class OpenDoc implements Omit<ThreadDoc, "close"> {
     this.ends = [
       thread.hold(),
       thread.on("joined", (generation) => this.joined(generation)),
+      thread.on("presence", () => this.tellPresence()),
       thread.on("status", () => {
         if (thread.generation === undefined && this.wasSynced)
           this.offline ??= takeOfflineWork(thread.state, this.doc);
@@ -166,6 +167,7 @@ class OpenDoc implements Omit<ThreadDoc, "close"> {
   private begin(): void {
     this.doc = new Y.Doc();
     this.awareness = new Awareness(this.doc);
+    this.tellPresence();
     this.synced = this.unsaved = this.wasSynced = false;
     this.offline = null;
     this.kept = new Y.Doc();
@@ -192,6 +194,13 @@ class OpenDoc implements Omit<ThreadDoc, "close"> {
       if (!local && origin !== this.lane && !this.wasSynced) Y.applyUpdate(this.kept, update);
     });
     if (this.generation !== undefined) this.persist();
+  }
+
+  /** Who follows the awareness learns what others learn of the people ([W2]). */
+  private tellPresence(): void {
+    const { ownPresence } = this.thread;
+    const isNew = JSON.stringify(this.awareness.getLocalState()?.data ?? {}) !== JSON.stringify(ownPresence);
+    if (isNew) this.awareness.setLocalStateField("data", ownPresence);
   }
 
   private persist(): void {

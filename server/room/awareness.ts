@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import * as decoding from "lib0/decoding";
 import * as encoding from "lib0/encoding";
 import { byteSize } from "../../shared/byte-size.ts";
@@ -14,6 +15,10 @@ const IDS = 8;
 const REMEMBERED = 1_000;
 /** Client ids below this are the server's. */
 const RESERVED = 1024;
+/** Yjs takes ids of 32 bits: those above are for whom the server speaks. */
+const STAND_INS = 2 ** 32;
+/** In the place of a connection. */
+const SERVER = "";
 
 type State = {
   connection: string;
@@ -36,12 +41,47 @@ export class RoomAwareness {
   private readonly states = new Map<number, State>();
   /** Clocks of those that have gone, the newest last. */
   private readonly gone = new Map<number, number>();
+  /** For whom the server speaks, with their ids. */
+  private readonly standIns = new Map<string, number>();
   /** Connections that another one of the same user took an id from, with the id. */
   private readonly outdone = new Set<string>();
 
   /** Number of clients that have told something. */
   get size(): number {
     return this.states.size;
+  }
+
+  /** Whether a connection has told something that stands. */
+  has(connection: string): boolean {
+    for (const state of this.states.values()) if (state.connection === connection) return true;
+    return false;
+  }
+
+  /**
+   * Tells something for somebody who cannot.
+   * @param who any name; what is told for it replaces what was told before
+   * @param json an object; `null` when they have gone
+   * @returns the update to hand on; `null` when there is nothing to take away
+   */
+  speak(who: string, json: string): Uint8Array;
+  speak(who: string, json: string | null): Uint8Array | null;
+  speak(who: string, json: string | null): Uint8Array | null {
+    let id = this.standIns.get(who);
+    const clock = (id === undefined ? undefined : this.states.get(id)?.clock) ?? 0;
+    if (json === null) {
+      if (id === undefined) return null;
+      this.standIns.delete(who);
+      this.isGone(id, clock);
+      return encodeUpdate([[id, clock, "null"]]);
+    }
+    if (id === undefined) {
+      // By chance, so that a room that was loaded anew is not taken for its past.
+      do id = STAND_INS + randomInt(2 ** 47);
+      while (this.states.has(id));
+      this.standIns.set(who, id);
+    }
+    this.states.set(id, { connection: SERVER, user: SERVER, clock: clock + 1, json });
+    return encodeUpdate([[id, clock + 1, json]]);
   }
 
   /**
@@ -135,6 +175,7 @@ function readUpdate(update: Uint8Array): Told[] | AwarenessRefusal {
         return { code: 4413, reason: `An awareness state may have ${byteSize(LONGEST)}.` };
       const json = new TextDecoder("utf-8", { fatal: true }).decode(decoding.readUint8Array(decoder, length));
       const state = JSON.parse(json) as Json;
+      // What the server said for somebody comes back as an echo.
       if (id < RESERVED || (state !== null && (typeof state !== "object" || Array.isArray(state)))) break;
       told.push({ id, clock, state });
       if (left === 1 && !decoding.hasContent(decoder)) return told;
@@ -148,11 +189,12 @@ function readUpdate(update: Uint8Array): Told[] | AwarenessRefusal {
   };
 }
 
-/** The state with the user it is by; how they look (their colour) is for them to say. */
+/** The state with the user it is by; how they look (their colour) is for them to say. Nobody says to be an agent. */
 function stamped(state: Record<string, Json>, { id, name }: AwarenessUser): Record<string, Json> {
   const { user } = state;
   const said = typeof user === "object" && user !== null && !Array.isArray(user) ? user : {};
-  return { ...state, user: { ...said, id, name } };
+  const { kind: _, ...look } = said;
+  return { ...state, user: { ...look, id, name } };
 }
 
 function encodeUpdate(states: readonly [id: number, clock: number, json: string][]): Uint8Array {

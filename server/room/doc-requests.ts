@@ -31,7 +31,7 @@ export function answerSync(
       seq: room.place.seq,
       update: document.encode(vector),
       vector: document.vector(),
-      awareness: room.audience.awareness.all(),
+      awareness: room.audience.follow(),
     };
   });
 }

@@ -1,10 +1,12 @@
 import * as Y from "yjs";
 import type { FineOp, FinePatch } from "../../shared/json-crdt/fine-patch.ts";
+import { parsePointer } from "../../shared/json-crdt/pointer.ts";
 import type { TextPaths } from "../../shared/json-crdt/text-paths.ts";
 import { AGUI, DRAFT, STATE, stateOf } from "../../shared/json-crdt/y-json.ts";
 import { readChange, type StateChange } from "../../shared/json-crdt/y-read.ts";
 import { writeFine } from "../../shared/json-crdt/y-write.ts";
 import type { Author, Json } from "../../shared/protocol/index.ts";
+import type { TextPlace } from "./agent-places.ts";
 import { isOfOtherGeneration, markGeneration, serverId } from "./generation.ts";
 import { goneBefore, repairMerge } from "./merge-repair.ts";
 import { Replica } from "./replica.ts";
@@ -148,6 +150,21 @@ export class SharedDocument {
     if (!draft.toString().startsWith(text)) return false;
     this.transaction(null, () => draft.delete(0, text.length));
     return true;
+  }
+
+  /** A place in a text field as Yjs names it, for as long as it is there. */
+  placeIn({ path, index }: TextPlace): Json | null {
+    let found: unknown = this.doc.getMap(STATE);
+    for (const token of parsePointer(path))
+      found =
+        found instanceof Y.Map
+          ? found.get(token)
+          : found instanceof Y.Array
+            ? found.get(Number(token))
+            : null;
+    if (!(found instanceof Y.Text)) return null;
+    const place = Y.createRelativePositionFromTypeIndex(found, Math.min(index, found.length));
+    return Y.relativePositionToJSON(place) as Json;
   }
 
   /** The updates since this was last called. `by`: the peer that all of them are of, `null` when there is no such one */

@@ -10,7 +10,7 @@ export type PeopleChange = {
   count?: number;
 };
 
-/** So many clients are named; of more, only how many they are is told ([W1]). */
+/** So many clients of people are named; of more, only how many they are is told ([W1]). */
 export const NAMED = 100;
 
 /**
@@ -19,11 +19,13 @@ export const NAMED = 100;
  */
 export class People {
   private readonly byConnection = new Map<string, Person>();
+  private agents: readonly Person[] = [];
   private told = new Map<string, Person>();
   private toldCount = 0;
   /** Number of the last change that was told. */
   n = 0;
 
+  /** Connections of people. */
   get size(): number {
     return this.byConnection.size;
   }
@@ -52,16 +54,31 @@ export class People {
     return true;
   }
 
+  /** Says which agents have a run under way. @returns whether these are others than before */
+  setAgents(agents: readonly { id: string; name: string }[]): boolean {
+    const { agents: before } = this;
+    if (agents.length === before.length && agents.every(({ id }, i) => before[i]?.user.id === id))
+      return false;
+    this.agents = agents.map((user) => ({ client: `agent:${user.id}`, user, kind: "agent" }));
+    return true;
+  }
+
+  /** The newest connection of a client that is here; `undefined` when there is none. */
+  connectionOf(client: string): string | undefined {
+    return [...this.byConnection].findLast(([, person]) => person.client === client)?.[0];
+  }
+
   /**
-   * Who is here, by client; the newest connection of a client counts. The first hundred are named.
+   * Who is here, by client, behind them agents that work; the newest connection of a client counts. The first hundred are named.
    * @returns `count` where there are more
    */
   all(): { all: Person[]; count?: number } {
     const people = [
       ...new Map([...this.byConnection.values()].map((person) => [person.client, person])).values(),
     ];
-    if (people.length <= NAMED) return { all: people };
-    return { all: people.slice(0, NAMED), count: people.length };
+    const { agents } = this;
+    if (people.length <= NAMED) return { all: [...people, ...agents] };
+    return { all: [...people.slice(0, NAMED), ...agents], count: people.length };
   }
 
   /** @returns what changed since this was last called, or `null` */

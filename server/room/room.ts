@@ -17,6 +17,7 @@ import { Responses } from "./responses.ts";
 import { StoredState } from "./stored-state.ts";
 import { threadInfo } from "./thread-info.ts";
 import { type LogPlace, Turn } from "./turn.ts";
+import { tellAgents } from "./working-agents.ts";
 
 /** Entries between two writes of the stored fold: what loading a thread replays at most. */
 const FOLD_EVERY = 256;
@@ -240,6 +241,7 @@ export class Room {
     if (turn.create) this.exists = true;
     if (turn.foldDue) this.sinceFold = 0;
     for (const committed of turn.committed) committed();
+    tellAgents(this, this.host.agents);
     for (const { item, done } of work) {
       try {
         item.resolve(done());
@@ -248,12 +250,9 @@ export class Room {
       }
     }
     if (last) {
-      const { messages } = this.timeline;
-      const { reach } = messages;
-      messages.reach = Number.POSITIVE_INFINITY;
-      const text = turn.text();
-      const { seq } = last;
-      this.publishSoon({ kind: "entries", after, seq, mark, reach, ...text });
+      const { reach } = this.timeline.messages;
+      this.timeline.messages.reach = Number.POSITIVE_INFINITY;
+      this.publishSoon({ kind: "entries", after, seq: last.seq, mark, reach, ...turn.text() });
     }
     if (state && state.updates.length > 0) this.publishSoon(docBroadcast(this.place.seq, state));
     if (last || turn.create) this.host.changed(this.key);

@@ -131,11 +131,12 @@ export class Rooms implements RoomsPort {
     const rows = await this.options.store.threads({ tenant, limit: 200, ...query, ...(ids && { ids }) });
     return rows.map((row) => {
       const people = this.live.get(mapKey({ tenant, thread: row.id }))?.audience.people.all().all ?? [];
+      const users = people.filter(({ kind }) => kind !== "agent").map(({ user }) => user);
       return {
         ...row,
         // Nobody has read marks yet, so nothing counts as unread.
         unread: 0,
-        people: [...new Map(people.map(({ user }) => [user.id, user])).values()].slice(0, 20),
+        people: [...new Map(users.map((user) => [user.id, user])).values()].slice(0, 20),
       };
     });
   }

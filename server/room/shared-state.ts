@@ -11,6 +11,7 @@ import type { AGUIEvent, Author, EntryOf, Json, JsonPatch } from "../../shared/p
 import type { AgentOptions } from "../agents/agent.ts";
 import { RunFailure } from "../run/failure.ts";
 import type { LogWriter } from "../run/ingest.ts";
+import { AgentPlaces } from "./agent-places.ts";
 import { type AgentMemory, AgentView } from "./agent-view.ts";
 import { asSent, type Said } from "./as-sent.ts";
 import { SharedDocument } from "./document.ts";
@@ -43,6 +44,7 @@ export class SharedState {
   private readonly diff: DiffOptions | undefined;
   private readonly memories: Map<string, AgentMemory>;
   private readonly runs = new Map<string, StateRun>();
+  private readonly places = new AgentPlaces();
   private readonly recent: RecentChanges;
   private rows: StateChangeRow[] = [];
   private readonly remembered = new Set<string>();
@@ -103,6 +105,7 @@ export class SharedState {
     const at = this.runs.get(run);
     if (!at) return;
     this.runs.delete(run);
+    if (this.runs.size === 0) this.places.clear();
     this.document.end(at.slot);
   }
 
@@ -250,6 +253,13 @@ export class SharedState {
     return { ...this.document.takeUpdates(), rows, memories };
   }
 
+  /** Where a run writes, as editors of Yjs tell it ([Y5]); `null` when it has written in no text. */
+  caretOf(run: string): Json | null {
+    const place = this.places.of(run);
+    const at = place ? this.document.placeIn(place) : null;
+    return at && { anchor: at, head: at };
+  }
+
   /** Hands over what a run's agent sees, and what its replica holds: for tests, where both are to be equal. */
   checkRun(run: string, look: (view: Json, replica: Json) => void): void {
     const { slot } = this.runs.get(run) ?? {};
@@ -323,6 +333,7 @@ export class SharedState {
       const tokens = parsePointer(path);
       const text = String(valueAt(this.logged(), tokens));
       to.log({ kind: "text", run, path, edits, ...(by && { by }) });
+      this.places.edited(run, path, edits);
       this.row({ seq: to.timeline.seq, run, ops: [textOp(tokens, edits, text)], ...back });
     }
   }

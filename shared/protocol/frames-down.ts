@@ -167,12 +167,20 @@ export const Entries = z.object({
 });
 export type Entries = z.infer<typeof Entries>;
 
-/** [W1] A client that is in the thread, the user behind it, and its presence data ([W2]). */
-export const Person = z.object({ client: z.string(), user: User, data: z.looseObject({}).optional() });
+/**
+ * [W1] A client that is in the thread, the user behind it, and its presence data ([W2]); or, with `kind: "agent"`,
+ * an agent that has a run under way.
+ */
+export const Person = z.object({
+  client: z.string(),
+  user: User,
+  kind: z.literal("agent").optional(),
+  data: z.looseObject({}).optional(),
+});
 export type Person = z.infer<typeof Person>;
 /**
  * [W1] Who is in a thread: `all` once after joining, then who came, who left (by client) and whose data
- * changed. `count` is how many there are, where not all are named.
+ * changed. `count` is how many clients there are, where not all are named.
  */
 export const People = z.object({
   type: z.literal("people"),

@@ -3,16 +3,24 @@ import { EditorView, ViewPlugin } from "@codemirror/view";
 import { yCollab, ySyncAnnotation } from "y-codemirror.next";
 import type { Awareness } from "y-protocols/awareness";
 import * as Y from "yjs";
-import { type CaretSource, ownCaret, peopleIn, remoteCarets } from "./remote-carets.ts";
+import { peopleColours } from "../thread-context.ts";
+import { caretsIn, ownCaret, remoteCarets } from "./remote-carets.ts";
 
-/** What every text is edited with: one text for all, undoing what one did oneself, and where the others are. */
-export function together(text: Y.Text, awareness: Awareness, ...others: readonly CaretSource[]): Extension {
+/**
+ * What every text is edited with: one text for all, undoing what one did oneself, and where the others are.
+ * @param agentColour the colour this window gives an agent that writes there
+ */
+export function together(
+  text: Y.Text,
+  awareness: Awareness,
+  agentColour = (agent: string) => peopleColours.of(agent),
+): Extension {
   const undoManager = new Y.UndoManager(text);
   return [
     yCollab(text, null, { undoManager }),
     ViewPlugin.define(() => ({ destroy: () => undoManager.destroy() })),
     ownCaret(text, awareness),
-    remoteCarets(peopleIn(text, awareness), ...others),
+    remoteCarets(caretsIn(text, awareness, agentColour)),
     EditorView.lineWrapping,
     look,
   ];

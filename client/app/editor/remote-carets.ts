@@ -27,8 +27,17 @@ export type CaretSource = {
 
 type Cursor = { anchor: unknown; head: unknown };
 
-/** The carets people have in a text, in the colours this window gives them. */
-export function peopleIn(text: Y.Text, awareness: Awareness): CaretSource {
+type Told = { cursor?: Cursor | null; user?: { id?: unknown; name?: unknown; kind?: unknown } };
+
+/**
+ * The carets people and agents have in a text, in the colours this window gives them.
+ * @param agentColour the colour of an agent
+ */
+export function caretsIn(
+  text: Y.Text,
+  awareness: Awareness,
+  agentColour: (agent: string) => string,
+): CaretSource {
   const place = (cursor: Cursor) => {
     const anchor = indexIn(text, Y.createRelativePositionFromJSON(cursor.anchor));
     const head = indexIn(text, Y.createRelativePositionFromJSON(cursor.head));
@@ -40,18 +49,19 @@ export function peopleIn(text: Y.Text, awareness: Awareness): CaretSource {
       const carets: Caret[] = [];
       const own = (awareness.getLocalState()?.user as { id?: unknown } | undefined)?.id;
       for (const [client, state] of awareness.getStates()) {
-        const { cursor, user } = state as { cursor?: Cursor | null; user?: { id?: unknown; name?: unknown } };
+        const { cursor, user } = state as Told;
         if (client === awareness.clientID || !cursor?.anchor || !cursor.head) continue;
         // The server says who they are; one that it has not heard of is nobody yet.
         if (typeof user?.id !== "string" || typeof user.name !== "string") continue;
         // One knows where one is oneself; after a reload that would be where one was.
-        if (user.id === own) continue;
+        const isAgent = user.kind === "agent";
+        if (user.id === own && !isAgent) continue;
         const found = place(cursor);
         if (found === undefined) continue;
         carets.push({
           key: String(client),
           name: user.name,
-          colour: peopleColours.of(user.id),
+          colour: isAgent ? agentColour(user.id) : peopleColours.of(user.id),
           place: found,
         });
       }
@@ -116,18 +126,18 @@ type Shown = { name: string; colour: string; anchor: number; head: number; moves
 
 /**
  * Draws carets and selections of others. A caret shows its name for a moment whenever it moves.
- * @param sources whose carets; of those the place of which is not known yet the last one is shown
+ * @param source whose carets; of those the place of which is not known yet the last one is shown
  */
-export function remoteCarets(...sources: readonly CaretSource[]): Extension {
+export function remoteCarets(source: CaretSource): Extension {
   return ViewPlugin.fromClass(
     class {
       decorations: DecorationSet = RangeSet.empty;
       shown = new Map<string, Shown>();
-      ends: (() => void)[];
+      end: () => void;
 
       constructor(view: EditorView) {
         const look = () => view.dispatch({ annotations: moved.of(null) });
-        this.ends = sources.map((source) => source.subscribe(look));
+        this.end = source.subscribe(look);
         this.look(view.state.doc.length);
       }
 
@@ -144,7 +154,7 @@ export function remoteCarets(...sources: readonly CaretSource[]): Extension {
       look(length: number) {
         const before = this.shown;
         this.shown = new Map();
-        for (const { key, name, colour, place } of sources.flatMap((source) => source.list())) {
+        for (const { key, name, colour, place } of source.list()) {
           const known = before.get(key);
           if (!place && !known) continue;
           const anchor = Math.min(place?.anchor ?? known?.anchor ?? 0, length);
@@ -158,7 +168,7 @@ export function remoteCarets(...sources: readonly CaretSource[]): Extension {
       }
 
       destroy() {
-        for (const end of this.ends) end();
+        this.end();
       }
     },
     { decorations: ({ decorations }) => decorations },

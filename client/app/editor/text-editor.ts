@@ -8,7 +8,6 @@ import { yUndoManagerKeymap } from "y-codemirror.next";
 import type { Awareness } from "y-protocols/awareness";
 import type * as Y from "yjs";
 import { atMost, together } from "./base.ts";
-import type { CaretSource } from "./remote-carets.ts";
 
 /** As much as a server takes at once without closing the connection, UTF-16 units. */
 const LIMITS = { whole: 500_000, once: 100_000 };
@@ -25,8 +24,8 @@ export interface TextEditor {
 export type TextOptions = {
   text: Y.Text;
   awareness: Awareness;
-  /** Whose carets are shown beside those of people. */
-  agents: CaretSource;
+  /** The colour of an agent's caret. */
+  agentColour: (agent: string) => string;
   label: string;
   onEscape: () => void;
   onTooMuch: () => void;
@@ -34,7 +33,7 @@ export type TextOptions = {
 
 /** Opens a Markdown text in an element, for all who edit it. */
 export function openText(parent: HTMLElement, options: TextOptions): TextEditor {
-  const { text, awareness, agents, label, onEscape, onTooMuch } = options;
+  const { text, awareness, agentColour, label, onEscape, onTooMuch } = options;
   const view = new EditorView({
     parent,
     state: EditorState.create({
@@ -51,7 +50,7 @@ export function openText(parent: HTMLElement, options: TextOptions): TextEditor 
           ...yUndoManagerKeymap,
           ...standardKeymap,
         ]),
-        together(text, awareness, agents),
+        together(text, awareness, agentColour),
         markdown(),
         syntaxHighlighting(MARKS),
         atMost(LIMITS, onTooMuch),

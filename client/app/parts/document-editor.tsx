@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { Text } from "yjs";
 import { keepLostDocument } from "../lost-document.ts";
-import { agentColour, agentName, useThreadContext } from "../thread-context.ts";
+import { agentColour, useThreadContext } from "../thread-context.ts";
 import { documentOf } from "../use-document.ts";
 import { type SharedDoc, useUnsaved } from "../use-shared-doc.ts";
 import { words } from "../words.ts";
@@ -21,14 +21,10 @@ export function DocumentEditor({ shared, text, onDone }: Props) {
   useLayoutEffect(() => {
     if (!host.current) return;
     const { doc, parts } = shared;
-    const look = (agent: string) => ({
-      name: agentName(now.current.agents, agent),
-      colour: agentColour(now.current.agents, agent),
-    });
     const editor = parts.openText(host.current, {
       text,
       awareness: doc.awareness,
-      agents: parts.followAgents(thread, text, "/document", look),
+      agentColour: (agent) => agentColour(now.current.agents, agent),
       label: words.state.field,
       onEscape: () => now.current.onDone(),
       onTooMuch: () => setTooMuch(true),

@@ -1,0 +1,20 @@
+import type { AgentRegistry } from "../agents/registry.ts";
+import type { Room } from "./room.ts";
+
+/** [W1] Tells who is here which agents have a run under way, and where these write. */
+export function tellAgents(room: Room, registry: AgentRegistry): void {
+  const { audience, timeline } = room;
+  const names = new Map<string, string>();
+  for (const { agent } of timeline.runs.all()) names.set(agent, registry.get(agent)?.name ?? agent);
+  const caretOf = (agent: string) => {
+    for (const run of room.timeline.runs.all()) {
+      const caret = run.agent === agent ? room.state.shared.caretOf(run.runId) : null;
+      if (caret) return caret;
+    }
+    return null;
+  };
+  audience.agentsAre(
+    [...names].map(([id, name]) => ({ id, name })),
+    caretOf,
+  );
+}
