@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { attachments, contentText } from "../client/app/content.ts";
 import { plainLine, plainTitle } from "../client/app/excerpt.ts";
 import { initials } from "../client/app/initials.ts";
-import { everyone } from "../client/app/people.ts";
+import { everyone, unnamed } from "../client/app/people.ts";
 import { pillState, pillText, pillTextWithoutTime } from "../client/app/pill.ts";
 import { plainPieces } from "../client/app/plain-pieces.ts";
 import { readProgress } from "../client/app/progress.ts";
@@ -242,4 +242,16 @@ test("the arguments of a call are told by their values", () => {
   expect(argsSummary('{"ids":[1,2],"deep":{"a":1}}')).toBe("1, 2, {…}");
   expect(argsSummary('{"team":"mark')).toBe('{"team":"mark');
   expect(argsSummary("")).toBe("");
+});
+
+test("agents are no people, and windows that nobody names are counted", () => {
+  const person = (client: string, id: string) => ({ client, user: { id, name: id } });
+  const people = [
+    person("1", "ana"),
+    person("2", "ana"),
+    { ...person("agent:planner", "planner"), kind: "agent" as const },
+  ];
+  expect(everyone(people).map(({ id }) => id)).toEqual(["ana"]);
+  expect(unnamed(people, 2)).toBe(0);
+  expect(unnamed(people, 250)).toBe(248);
 });

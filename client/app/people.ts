@@ -20,6 +20,11 @@ export function everyone(people: readonly Person[]): Here[] {
   return [...byId.values()];
 }
 
+/** How many clients are here that nobody names: of more than a hundred only the number is told. */
+export function unnamed(people: readonly Person[], count: number): number {
+  return Math.max(0, count - people.filter(({ kind }) => kind !== "agent").length);
+}
+
 /** The name under which somebody wrote something. */
 export function nameOf(by: Author, message?: Message): string {
   if (by.kind === "user" || by.kind === "service") {

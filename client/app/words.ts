@@ -75,6 +75,7 @@ export const words = {
     agent: (name: string) => `${name}, agent`,
     working: (name: string) => `${name}, at work`,
     more: (count: number) => `+${count}`,
+    others: (count: number) => (count === 1 ? "one more window" : `${count} more windows`),
     twice: (name: string) => `You are ${name} in another window too.`,
     twiceBe: "Be someone else here",
     twiceOk: "Stay",

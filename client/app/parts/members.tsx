@@ -18,11 +18,13 @@ const SHOWN_NARROW = 2;
 export function Members(props: {
   thread: Thread;
   here: readonly Here[];
+  /** How many more are here that nobody names. */
+  others: number;
   agents: readonly AgentInfo[];
   /** Whether what is known of them is of now. */
   live: boolean;
 }) {
-  const { thread, here, agents, live } = props;
+  const { thread, here, others, agents, live } = props;
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);
   const taking = useAgentsOf(thread, agents);
@@ -54,8 +56,12 @@ export function Members(props: {
             <PersonAvatar {...person} />
           </span>
         ))}
-        <More className="wide-only" names={people.slice(SHOWN).map(({ name }) => name)} />
-        <More className="narrow-only" names={people.slice(SHOWN_NARROW).map(({ name }) => name)} />
+        <More className="wide-only" names={people.slice(SHOWN).map(({ name }) => name)} others={others} />
+        <More
+          className="narrow-only"
+          names={people.slice(SHOWN_NARROW).map(({ name }) => name)}
+          others={others}
+        />
         {helpers.map(({ key, ...agent }) => (
           <span key={key} className="member">
             <AgentAvatar {...agent} />
@@ -83,17 +89,20 @@ export function Members(props: {
               <span>{label}</span>
             </li>
           ))}
+          {others > 0 && <li className="marginal">{words.people.others(others)}</li>}
         </ul>
       </div>
     </>
   );
 }
 
-function More({ className, names }: { className: string; names: readonly string[] }) {
-  if (names.length === 0) return null;
+function More(props: { className: string; names: readonly string[]; others: number }) {
+  const { className, names, others } = props;
+  if (names.length + others === 0) return null;
+  const title = [...names, ...(others > 0 ? [words.people.others(others)] : [])].join(", ");
   return (
-    <span className={`members-more ${className}`} title={names.join(", ")}>
-      {words.people.more(names.length)}
+    <span className={`members-more ${className}`} title={title}>
+      {words.people.more(names.length + others)}
     </span>
   );
 }

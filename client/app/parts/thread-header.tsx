@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { type AgentInfo, type Thread, useClient, useThreadValue } from "../../react/index.ts";
 import { plainTitle } from "../excerpt.ts";
-import { everyone } from "../people.ts";
+import { everyone, unnamed } from "../people.ts";
 import { useSeenConnection } from "../use-seen-connection.ts";
 import { words } from "../words.ts";
 import { ConnectionPill } from "./connection-pill.tsx";
@@ -22,7 +22,9 @@ export function ThreadHeader(props: {
   const connection = useSeenConnection();
   const status = useThreadValue(thread, ({ status }) => status);
   const people = useThreadValue(thread, ({ people }) => people);
+  const count = useThreadValue(thread, ({ peopleCount }) => peopleCount);
   const here = everyone(people);
+  const others = unnamed(people, count);
   return (
     <header className="head">
       <MenuButton onClick={onMenu} />
@@ -30,13 +32,14 @@ export function ThreadHeader(props: {
       <ConnectionPill
         connection={connection}
         thread={status}
-        people={here.length}
+        people={here.length + others}
         onConnect={() => client.reconnect()}
       />
       <span className="space" />
       <Members
         thread={thread}
         here={here}
+        others={others}
         agents={agents}
         live={status === "live" && connection.status === "live"}
       />
