@@ -1,11 +1,14 @@
+import { IndexeddbPersistence } from "y-indexeddb";
 import { WebsocketProvider } from "y-websocket";
 import * as Y from "yjs";
-import { openDoc } from "../../client/doc/index.ts";
+import { type DocOptions, openDoc } from "../../client/doc/index.ts";
 import { createClient } from "../../client/index.ts";
 
 /** What a page of a test holds: a document, and how its line is cut and mended. */
 export type YjsPage = {
-  doc: Y.Doc;
+  readonly doc: Y.Doc;
+  /** Whether everything the server had is here. */
+  readonly synced: boolean;
   undo: Y.UndoManager;
   ready: Promise<unknown>;
   cut(): void;
@@ -19,6 +22,8 @@ declare global {
     openStock(thread: string, name: string): void;
     /** Opens the document by the SDK. */
     openSdk(thread: string, name: string): void;
+    /** The same, and keeps it in this browser. */
+    openKept(thread: string, name: string): void;
   }
 }
 
@@ -35,6 +40,9 @@ window.openStock = (thread, name) => {
   );
   window.yjsPage = {
     doc,
+    get synced() {
+      return provider.synced;
+    },
     undo: new Y.UndoManager(doc.getText("draft")),
     ready: new Promise((resolve) => provider.once("sync", resolve)),
     cut: () => provider.disconnect(),
@@ -42,13 +50,21 @@ window.openStock = (thread, name) => {
   };
 };
 
-window.openSdk = (thread, name) => {
+window.openSdk = (thread, name) => openWith(thread, name);
+window.openKept = (thread, name) => openWith(thread, name, { persist: IndexeddbPersistence });
+
+function openWith(thread: string, name: string, options?: DocOptions): void {
   const client = createClient({ url: window.location.origin, user: { id: name, name } });
-  const opened = openDoc(client.thread(thread));
-  const { doc } = opened;
+  const opened = openDoc(client.thread(thread), options);
   let WebSocketWas = window.WebSocket;
   window.yjsPage = {
-    doc,
+    // Another one when the server has made it anew.
+    get doc() {
+      return opened.doc;
+    },
+    get synced() {
+      return opened.synced;
+    },
     undo: new Y.UndoManager(opened.draft),
     ready: opened.ready,
     // A network that is gone: the socket breaks, and no new one can be made.
@@ -66,4 +82,4 @@ window.openSdk = (thread, name) => {
       client.reconnect();
     },
   };
-};
+}
