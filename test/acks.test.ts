@@ -38,6 +38,8 @@ test("[F4] [S1] every request is answered with the fields of its schema and no o
   await client.entry((entry) => entry.kind === "event" && entry.event.type === "TEXT_MESSAGE_START");
   const waiting = await ask({ type: "submit", inputId: "i2", messages: said("m2") });
   expect(waiting).toMatchObject({ status: "queued", place: 1, runId: expect.any(String) });
+  await ask({ type: "edit", key: "e1", inputId: "i2", messages: said("m2") });
+  await ask({ type: "move", key: "e2", inputId: "i2", place: 1 });
   const note = await ask({ type: "submit", inputId: "n1", messages: said("m3"), start: false });
   expect(note).toEqual({ inputId: "n1", status: "done", seq: expect.any(Number) });
   expect(await ask({ type: "withdraw", key: "k1", inputId: "i2" })).toEqual({ seq: expect.any(Number) });
@@ -56,6 +58,17 @@ test("[F4] [S1] every request is answered with the fields of its schema and no o
   expect(page).toMatchObject({ messages: [{ id: "a1" }], before: 1 });
   const turn = (page.turns as { id: string }[]).find(({ id }) => id === "r1");
   expect(turn).toMatchObject({ end: { outcome: "cancelled", by: { name: "Ana" } } });
+  await ask({ type: "submit", inputId: "i3", messages: said("m4"), runId: "r3" });
+  const interrupts = [{ id: "q1", reason: "approve" }];
+  (await puppet.next())
+    .start()
+    .finish({ outcome: { type: "interrupt", interrupts } })
+    .end();
+  await client.entry(
+    (entry) => entry.kind === "event" && entry.event.type === "RUN_FINISHED" && entry.run === "r3",
+  );
+  const answered = await ask({ type: "answer", key: "k6", interruptId: "q1", status: "resolved" });
+  expect(answered).toEqual({ seq: expect.any(Number), remaining: 0, resumeRunId: expect.any(String) });
   await ask({ type: "unwatch", watch: "w" });
   await ask({ type: "leave" });
   expect([...seen].sort()).toEqual(Object.keys(Acks).sort());
@@ -80,7 +93,7 @@ test("[F4] each request gets one answer, a join among them, and none is left wit
     note("i"),
     { ...note("i"), messages: said("another") },
     { type: "cancel", thread: "t", key: "k", runId: "none" },
-    { type: "edit" },
+    { type: "auth" },
     { type: "dance" },
     { type: "ping", ref: 7.5 },
     { type: "leave", thread: "t" },

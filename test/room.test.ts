@@ -3,20 +3,14 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { openMemory } from "../server/store/memory.ts";
 import type { CommitResult, Store } from "../server/store/store.ts";
-import type { Cursor, Entry, Snapshot } from "../shared/protocol/index.ts";
+import type { Cursor, Entry } from "../shared/protocol/index.ts";
 import { fromSnapshot, type Timeline } from "../shared/timeline/index.ts";
 import { FakeClock, settled } from "./kit/fake-clock.ts";
 import { type CommitMood, MoodyStore } from "./kit/moody-store.ts";
 import { PuppetAgent } from "./kit/puppet-agent.ts";
-import { codeOf, type TestReader, TestRooms } from "./kit/server.ts";
+import { codeOf, snapshotOf, type TestReader, TestRooms } from "./kit/server.ts";
 
 const KEY = { tenant: "default", thread: "t" };
-function snapshotOf(reader: TestReader): Snapshot {
-  const { catchUp } = reader.reply;
-  if (catchUp.kind !== "snapshot") throw new Error("not a snapshot");
-  return catchUp.snapshot;
-}
-
 const texts = (reader: TestReader) => snapshotOf(reader).messages.map(({ content }) => content);
 const cursorOf = ({ reply: { epoch, seq, mark } }: TestReader): Cursor => ({ epoch, seq, mark });
 

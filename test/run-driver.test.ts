@@ -4,11 +4,18 @@ import { from, lastValueFrom, toArray } from "rxjs";
 import { describe, expect, test } from "vitest";
 import type { AgentOptions } from "../server/agents/agent.ts";
 import { openMemory } from "../server/store/memory.ts";
-import type { Entry, Snapshot } from "../shared/protocol/index.ts";
+import type { Entry } from "../shared/protocol/index.ts";
 import { FakeClock, settled } from "./kit/fake-clock.ts";
 import { PuppetAgent } from "./kit/puppet-agent.ts";
 import { RawClient } from "./kit/raw-client.ts";
-import { codeOf, openServer, type TestReader, TestRooms, type TestRoomsOptions } from "./kit/server.ts";
+import {
+  codeOf,
+  openServer,
+  snapshotOf,
+  type TestReader,
+  TestRooms,
+  type TestRoomsOptions,
+} from "./kit/server.ts";
 
 const START = { type: "TEXT_MESSAGE_START", messageId: "a1", role: "assistant" };
 const CONTENT = { type: "TEXT_MESSAGE_CONTENT", messageId: "a1", delta: "Hello" };
@@ -25,11 +32,6 @@ const isEvent = (type: string, run?: string) => (entry: Entry) =>
   entry.kind === "event" && entry.event.type === type && (run === undefined || entry.run === run);
 const inputStatuses = (reader: TestReader, inputId: string) =>
   reader.entries.flatMap((e) => (e.kind === "input" && e.inputId === inputId ? [e.status] : []));
-const snapshotOf = (reader: TestReader): Snapshot => {
-  const { catchUp } = reader.reply;
-  if (catchUp.kind !== "snapshot") throw new Error("not a snapshot");
-  return catchUp.snapshot;
-};
 const eventsOf = (reader: TestReader, run: string) =>
   reader.entries.flatMap((e) => (e.kind === "event" && e.run === run ? [e.event] : []));
 
@@ -620,7 +622,7 @@ describe("[R8] pending tool calls and [R10] interrupts", () => {
     ]);
   });
 
-  test("a new input answers open interrupts with cancelled, and the run resumes with that", async () => {
+  test("an input that says so answers open interrupts with cancelled, and the run resumes with that", async () => {
     const { puppet, rooms } = open();
     const ana = await rooms.join("t");
     await ana.submit("go", { runId: "r1" });
@@ -638,7 +640,7 @@ describe("[R8] pending tool calls and [R10] interrupts", () => {
       { id: "i1", runId: "r1" },
       { id: "i2", runId: "r1" },
     ]);
-    await bo.submit("something else", { runId: "r2" });
+    await bo.submit("something else", { runId: "r2", interrupts: "cancel" });
     const second = await puppet.next();
     expect(second.input.resume).toEqual([
       { interruptId: "i1", status: "cancelled" },

@@ -113,7 +113,7 @@ test("[R11] what one agent has encrypted is given back to that agent alone", asy
   expect(again).toContain('"of A too"');
 });
 
-test("[R10] an interrupt stays open until the agent that raised it is asked again", async () => {
+test("[R10] what was asked is cancelled for something said to another agent, and whoever asked has that with its next run", async () => {
   const { a, b, rooms } = open();
   const ana = await rooms.join("t");
   await ana.submit("go", { agent: "a", runId: "r1" });
@@ -123,7 +123,7 @@ test("[R10] an interrupt stays open until the agent that raised it is asked agai
     .finish({ outcome: { type: "interrupt", interrupts } })
     .end();
   await ana.terminal("r1");
-  await ana.submit("and you?", { agent: "b", runId: "r2" });
+  await ana.submit("and you?", { agent: "b", runId: "r2", interrupts: "cancel" });
   const other = await b.next();
   expect(other.input).not.toHaveProperty("resume");
   other.start().finish().end();

@@ -49,9 +49,9 @@ function patch(reader: TestReader, ops: JsonPatch, base = seqOf(reader)) {
   return reader.ask({ type: "patch", key: `k${keys}`, base, patch: ops });
 }
 
-function ask(reader: TestReader, runId: string) {
+function ask(reader: TestReader, runId: string, more: object = {}) {
   const message = { id: `q-${runId}`, role: "user", content: "go" };
-  return reader.submit("", { runId, inputId: `i-${runId}`, messages: [message] });
+  return reader.submit("", { runId, inputId: `i-${runId}`, messages: [message], ...more });
 }
 
 /** Has the agent do a run that does nothing but emit these, up to its end. */
@@ -373,7 +373,7 @@ test.each([
       { op: "remove", path: "/items/1" },
       { op: "add", path: "/notes", value: ["Ana's"] },
     ]);
-    await ask(ana, "r2");
+    await ask(ana, "r2", { interrupts: "cancel" });
     await ana.entry((e) => JSON.stringify(e).includes('"c"'));
     await settled();
     const at = (stateOf(ana) as { items: Item[] }).items.findIndex(({ id }) => id === "d");

@@ -119,7 +119,7 @@ describe("a snapshot", () => {
       inputId: "i1",
       status: "queued",
       messages: [asked],
-      place: 0,
+      place: 1,
       agent: "planner",
     });
     say(started("r"), ...call("c"));
@@ -129,7 +129,7 @@ describe("a snapshot", () => {
     write({ kind: "tool", toolCallId: "c", runId: "r", status: "claimed", client: "tab", n: 1, until: 9 });
     write({ kind: "answer", by: PERSON, interruptId: "x", runId: "r2", status: "resolved", payload: 1 });
     expect(sent(room.timeline)).toMatchObject({
-      inputs: [{ inputId: "i1", status: "queued", place: 0, messages: [asked] }],
+      inputs: [{ inputId: "i1", status: "queued", place: 1, messages: [asked] }],
       interrupts: [{ id: "x", runId: "r2", answered: { by: PERSON, status: "resolved" } }],
       tools: [
         { toolCallId: "c", runId: "r", name: "search", args: "{}", status: "claimed", client: "tab", n: 1 },

@@ -318,7 +318,9 @@ describe("the cost of a streamed token does not grow with the thread", () => {
   });
 
   test("to apply and read, but for a copy of references", () => {
-    expect(ratio(500, [100, 10_000], (timeline) => timeline.list)).toBeLessThan(30);
+    // The short one takes a millisecond: one collection of garbage in each of its tries would decide it.
+    const ratios = Array.from({ length: 3 }, () => ratio(500, [100, 10_000], (timeline) => timeline.list));
+    expect(Math.min(...ratios)).toBeLessThan(30);
   });
 });
 

@@ -240,8 +240,11 @@ export class Connection implements OutboxOwner, MembershipHost {
         this.host.watches.remove(this, frame.watch);
         return {};
       case "submit":
+      case "edit":
+      case "move":
       case "withdraw":
       case "cancel":
+      case "answer":
       case "patch":
       case "revert":
       case "update":

@@ -1,4 +1,6 @@
 import type { AGUIEvent, NewEntry } from "../../shared/protocol/index.ts";
+import type { Timeline } from "../../shared/timeline/index.ts";
+import { dueResume } from "../run/interrupts.ts";
 import type { InputRecord } from "./input-record.ts";
 import { toRow } from "./input-record.ts";
 import type { Turn } from "./turn.ts";
@@ -12,6 +14,11 @@ const SENTENCES = {
 } as const;
 /** Code of the RUN_ERROR such a run ends in. */
 export type AbandonedCode = keyof typeof SENTENCES;
+
+/** Whether a restart would find something to end or to begin. */
+export function isUnfinished(timeline: Timeline): boolean {
+  return timeline.inputs.size + timeline.runs.size > 0 || dueResume(timeline) !== null;
+}
 
 /**
  * [R5] Ends what a store says is running and nobody drives any more: each run gets its one RUN_ERROR, also

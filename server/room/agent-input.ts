@@ -2,19 +2,20 @@ import type { RunAgentInput } from "@ag-ui/core";
 import { PROTOCOL_VERSION } from "@ag-ui/core/schemas";
 import type { Json, Message } from "../../shared/protocol/index.ts";
 import type { Timeline } from "../../shared/timeline/index.ts";
+import type { ResumeEntry } from "../run/interrupts.ts";
 import type { ThreadKey } from "../store/store.ts";
-import type { InputRecord } from "./input-record.ts";
+import type { RunRecord } from "./input-record.ts";
 
 /**
  * What an agent is called with ([R11]), as a copy: an agent in this process may change what it is given.
- * @param cancelled interrupts of the agent that the input answers with "cancelled"
+ * @param resume answers to what the agent asked
  * @param state as the agent is to have it
  */
 export function agentInput(
   { tenant, thread }: ThreadKey,
   timeline: Timeline,
-  record: InputRecord,
-  cancelled: readonly { id: string }[],
+  record: RunRecord,
+  resume: readonly ResumeEntry[],
   state: Json,
 ): RunAgentInput {
   return structuredClone({
@@ -27,9 +28,7 @@ export function agentInput(
     tools: record.tools ?? [],
     context: record.context ?? [],
     ...(record.forwardedProps !== undefined && { forwardedProps: record.forwardedProps }),
-    ...(cancelled.length > 0 && {
-      resume: cancelled.map(({ id }) => ({ interruptId: id, status: "cancelled" as const })),
-    }),
+    ...(resume.length > 0 && { resume }),
   }) as RunAgentInput;
 }
 

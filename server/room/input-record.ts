@@ -14,6 +14,14 @@ export type InputRecord = {
   tools?: Tool[];
   context?: Context[];
   forwardedProps?: unknown;
+  /** Answers all open interrupts with "cancelled" when it runs. */
+  interrupts?: "cancel";
+};
+
+/** A run to begin: of an input, or one that goes on by itself when people have done their part. */
+export type RunRecord = Pick<InputRecord, "runId" | "agent" | "tools" | "context" | "forwardedProps"> & {
+  by: Author;
+  input?: InputRecord;
 };
 
 /** The row an input is stored as. @returns all of the record as JSON, with id and status beside it */

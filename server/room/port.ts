@@ -26,7 +26,7 @@ export type Caller = {
 
 /** The frames that a room answers. */
 export type RoomRequest = UpFrameOf<
-  "submit" | "withdraw" | "cancel" | "patch" | "revert" | "update" | "earlier"
+  "submit" | "edit" | "move" | "withdraw" | "cancel" | "answer" | "patch" | "revert" | "update" | "earlier"
 >;
 
 /**

@@ -1,29 +1,35 @@
-import { createHash, randomUUID } from "node:crypto";
+import { createHash } from "node:crypto";
 import type {
   Author,
   EarlierAck,
   JsonPatch,
-  Message,
   PatchAck,
   RevertAck,
-  SubmitAck,
   UpFrameOf,
 } from "../../shared/protocol/index.ts";
 import { takeEarlier } from "../../shared/timeline/index.ts";
 import type { AgentRegistry } from "../agents/registry.ts";
 import type { Store } from "../store/store.ts";
+import { answerInterrupt } from "./answers.ts";
 import { type Caller, Rejection, type RoomRequest } from "./port.ts";
+import { editInput, queuedInput } from "./queued-inputs.ts";
+import { conflict, notYet } from "./request-faults.ts";
 import type { Room } from "./room.ts";
 import type { StateChangeRow } from "./state-changes.ts";
 import { changeOf } from "./stored-state.ts";
-import { titleFrom } from "./thread-info.ts";
+import { submit } from "./submit.ts";
 import type { Turn } from "./turn.ts";
-import { stampMessages } from "./user-message.ts";
 
 type Fields = Record<string, unknown>;
 
 /** What requests are answered with. */
-export type RequestHost = { agents: AgentRegistry; limits: RequestLimits; store: Store };
+export type RequestHost = {
+  agents: AgentRegistry;
+  limits: RequestLimits;
+  store: Store;
+  /** Tells whoever runs the server what went wrong, without content. */
+  warn(what: string, details: object): void;
+};
 
 /** What the requests of people are held to. */
 export type RequestLimits = { message: number; queue: number };
@@ -60,6 +66,11 @@ export function answerRequest(
     },
     async () => {
       await room.acks.find(user, ackKey);
+      if (frame.type === "answer") {
+        const { timeline, responses, key } = room;
+        const runId = timeline.interrupts.get(frame.interruptId)?.runId;
+        if (runId !== undefined) await responses.asked.find(host.store, key, timeline, runId);
+      }
       if (frame.type === "revert") stored = (await host.store.changes(room.key, frame.runId)).map(changeOf);
     },
   );
@@ -77,15 +88,18 @@ function change(
   switch (frame.type) {
     case "submit":
       return submit(room, turn, by, frame, host);
-    case "withdraw": {
-      if (!room.responses.withdraw(turn, frame.inputId, by)) {
-        const known = turn.timeline.turns.get(frame.inputId) ?? turn.timeline.inputs.get(frame.inputId);
-        throw known
-          ? new Rejection("gone", "This message already runs or has run; it can no longer be withdrawn.")
-          : new Rejection("not_found", "There is no waiting message with that id.");
-      }
+    case "edit":
+      editInput(room, turn, by, frame, host.limits.message);
       return { seq: turn.lastSeq };
-    }
+    case "move":
+      room.responses.queue.move(turn, queuedInput(room, turn, frame.inputId), by, frame.place);
+      return { seq: turn.lastSeq };
+    case "withdraw":
+      queuedInput(room, turn, frame.inputId);
+      room.responses.queue.withdraw(turn, frame.inputId, by);
+      return { seq: turn.lastSeq };
+    case "answer":
+      return answerInterrupt(room, turn, by, frame, host.warn);
     case "cancel":
       if (!room.responses.cancel(turn, frame.runId, by))
         throw new Rejection("not_running", "That run is not under way: it has ended, or it never was.");
@@ -115,123 +129,6 @@ function change(
   }
 }
 
-function submit(
-  room: Room,
-  turn: Turn,
-  by: Author & { kind: "user" },
-  frame: UpFrameOf<"submit">,
-  { agents, limits }: { agents: AgentRegistry; limits: RequestLimits },
-): SubmitAck {
-  for (const field of ["steer", "parent"] as const) {
-    if (frame[field] !== undefined) throw notYet(field);
-  }
-  const { inputId, policy = "enqueue" } = frame;
-  if (policy !== "enqueue" && policy !== "reject") throw notYet(`the policy "${policy}"`);
-  const { timeline } = turn;
-  const { draft } = frame;
-  const messages = stampMessages(
-    [...(draft ? [draftMessage(draft)] : []), ...(frame.messages ?? [])],
-    { id: by.id, name: by.name ?? by.id },
-    frame.start === false,
-    limits.message,
-  );
-  if (isTaken(room, timeline, inputId)) throw conflict(frame);
-  refuseKnown(timeline, room, messages);
-
-  if (frame.start === false) {
-    if (messages.length === 0) throw new Rejection("bad_message", "A note needs at least one message.");
-    if (draft) cutDraft(room, by, inputId, draft.text);
-    name(turn, messages);
-    for (const message of messages) turn.log({ kind: "message", by, turn: inputId, message });
-    return { inputId, status: "done", seq: turn.lastSeq };
-  }
-
-  const agent = agents.get(frame.agent);
-  if (!agent) {
-    const which = frame.agent === undefined ? "any agent" : `an agent "${frame.agent}"`;
-    throw new Rejection("no_agent", `This server does not have ${which}. Choose another one.`, {
-      agents: agents.list().map(({ id }) => id),
-    });
-  }
-  if (policy === "reject" && room.responses.busy)
-    throw new Rejection("busy", "An agent is at work in this thread. Wait for it to end, or stop it.");
-  if (room.responses.queue.length >= limits.queue)
-    throw new Rejection("busy", `${limits.queue} messages are waiting already. Wait until some have run.`);
-  const runId = frame.runId ?? randomUUID();
-  if (isTaken(room, timeline, runId) || runId === inputId)
-    throw new Rejection("conflict", "The run id is taken by another run. Choose a new one.");
-  if (draft) cutDraft(room, by, inputId, draft.text);
-  name(turn, messages);
-  const { tools, context, forwardedProps } = frame;
-  room.responses.add(turn, {
-    inputId,
-    status: "queued",
-    by,
-    messages,
-    runId,
-    agent: agent.id,
-    policy,
-    ...(tools && { tools }),
-    ...(context && { context }),
-    ...(forwardedProps !== undefined && { forwardedProps }),
-  });
-  const input = timeline.inputs.get(inputId);
-  return {
-    inputId,
-    status: input?.status ?? "failed",
-    runId,
-    ...(input?.place !== undefined && { place: input.place }),
-    seq: turn.lastSeq,
-  };
-}
-
-function draftMessage({ messageId, text }: NonNullable<UpFrameOf<"submit">["draft"]>) {
-  if (text.trim() === "") throw new Rejection("bad_message", "The draft is empty. Write something first.");
-  return { id: messageId, role: "user", content: text };
-}
-
-/**
- * Takes what was sent out of the shared draft ([S5]): what was typed behind it since stays.
- * @throws Rejection draft_sent when the draft is another one than whoever pressed saw
- */
-function cutDraft(room: Room, by: Author & { kind: "user" }, inputId: string, text: string): void {
-  const { document } = room.state.shared;
-  if (!document.cutDraft(text)) {
-    const { draftSent } = document;
-    const who = draftSent ? `${draftSent.by.name ?? "Somebody"} has sent it` : "It has changed";
-    throw new Rejection("draft_sent", `${who} since you looked. Nothing was sent.`, draftSent ?? {});
-  }
-  // When this is not committed, the document goes with it.
-  document.draftSent = { by, inputId };
-}
-
-/** Whether something of the thread has the id: runs and inputs share their ids, because both are turns. */
-function isTaken(room: Room, timeline: Turn["timeline"], id: string): boolean {
-  if (timeline.turns.get(id) || timeline.inputs.get(id)) return true;
-  return [...timeline.inputs.values(), ...room.responses.queue].some(({ runId }) => runId === id);
-}
-
-/** The first message names a thread that has no title. */
-function name(turn: Turn, messages: Message[]): void {
-  const title = turn.timeline.title === "" ? titleFrom(messages) : undefined;
-  if (title === undefined) return;
-  turn.log({ kind: "thread", by: { kind: "system" }, title });
-  turn.setInfo({ title });
-}
-
-function refuseKnown(timeline: Turn["timeline"], room: Room, messages: Message[]): void {
-  const queued = new Set(room.responses.queue.flatMap((record) => record.messages.map(({ id }) => id)));
-  const seen = new Set<string>();
-  for (const { id } of messages) {
-    if (timeline.messages.get(id) || queued.has(id) || seen.has(id))
-      throw new Rejection(
-        "conflict",
-        `The message id "${id}" is taken by another message. Choose a new one.`,
-      );
-    seen.add(id);
-  }
-}
-
 function earlier(room: Room, frame: UpFrameOf<"earlier">): Promise<Fields> {
   return room.enqueue(() => () => {
     const page = takeEarlier(room.timeline, frame.before, frame.limit);
@@ -243,13 +140,4 @@ function earlier(room: Room, frame: UpFrameOf<"earlier">): Promise<Fields> {
 /** The same request sent again has the same fingerprint: `ref` is new on each try and does not count. */
 function fingerprint({ ref: _ref, ...frame }: RoomRequest): string {
   return createHash("sha256").update(JSON.stringify(frame)).digest("base64url").slice(0, 22);
-}
-
-function conflict(frame: RoomRequest): Rejection {
-  const id = frame.type === "submit" ? "inputId" : "key";
-  return new Rejection("conflict", `This ${id} was used before for something else. Choose a new one.`);
-}
-
-function notYet(what: string): Rejection {
-  return new Rejection("not_supported", `This server does not support ${what} yet.`);
 }

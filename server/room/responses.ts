@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { RunAgentInput } from "@ag-ui/core";
 import type { Clock } from "../../shared/clock.ts";
 import type { AGUIEvent, Author, Message, RunErrorCode } from "../../shared/protocol/index.ts";
@@ -6,18 +7,23 @@ import { Driver } from "../run/driver.ts";
 import { EventLimits } from "../run/event-limits.ts";
 import { RunFailure } from "../run/failure.ts";
 import { Ingest } from "../run/ingest.ts";
+import { answersFor, dueResume, openInterrupts, type Resume } from "../run/interrupts.ts";
 import type { ThreadKey } from "../store/store.ts";
 import { agentInput } from "./agent-input.ts";
-import { type InputRecord, toRow } from "./input-record.ts";
+import { AskedWith } from "./asked-with.ts";
+import { InputQueue } from "./input-queue.ts";
+import { type InputRecord, type RunRecord, toRow } from "./input-record.ts";
 import type { SharedState } from "./shared-state.ts";
 import type { Turn } from "./turn.ts";
 
 /** How long a response may go on behind its terminal event while another input waits ([R9]). */
 const GRACE_MS = 1_000;
+/** Runs a thread may have under way at once: each has a replica of the state ([H2]). */
+const SLOTS = 15;
 
 /** One response of an agent, from the call to its end. */
 type Response = {
-  record: InputRecord;
+  record: RunRecord;
   ingest: Ingest;
   /** Absent until the turn that starts the run is committed: the input is safe before the agent is called. */
   driver?: Driver;
@@ -53,8 +59,8 @@ export class Responses {
   private readonly host: ResponseHost;
   private readonly limits = new EventLimits();
   private readonly active = new Map<string, Response>();
-  /** Queued inputs, first to run first. */
-  readonly queue: InputRecord[] = [];
+  readonly queue = new InputQueue();
+  readonly asked = new AskedWith();
   /** Set while the server stops: what is queued stays so, and starts at the next boot. */
   held = false;
 
@@ -69,38 +75,38 @@ export class Responses {
 
   /** Whether anything keeps the room in memory. */
   get pending(): boolean {
-    return this.active.size + this.queue.length > 0;
+    return this.active.size + this.queue.size > 0;
   }
 
-  /** Starts an input now, or when what is before it has ended. */
+  /** Starts an input now, or, as its policy says, when what is before it has ended. */
   add(turn: Turn, record: InputRecord): void {
-    const ahead = this.active.size + this.queue.length;
-    this.queue.push(record);
-    if (ahead === 0 && !this.held) {
-      this.startNext(turn, record.messages);
-      return;
+    const { policy } = record;
+    const isFree = this.active.size + this.queue.size === 0 && !dueResume(turn.timeline);
+    if (!this.held && (isFree || policy === "parallel"))
+      return this.beginInput(turn, record, record.messages);
+    if (policy !== "interrupt") {
+      this.queue.add(turn, record);
+      return this.giveWay(turn);
     }
-    turn.log({
-      kind: "input",
-      by: record.by,
-      inputId: record.inputId,
-      status: "queued",
-      messages: record.messages,
-      place: this.queue.length,
-      agent: record.agent,
-      policy: record.policy,
-    });
-    turn.input(toRow(record));
-    this.giveWay(turn);
+    this.queue.add(turn, record, 1);
+    for (const { ingest } of [...this.active.values()]) this.cancel(turn, ingest.run, record.by);
+    this.giveWay(turn, 0);
   }
 
-  /** Takes an input out of the queue. @returns it, or `undefined` when it is not queued */
-  withdraw(turn: Turn, inputId: string, by: Author): InputRecord | undefined {
-    const index = this.queue.findIndex((record) => record.inputId === inputId);
-    if (index < 0) return undefined;
-    const [record] = this.queue.splice(index, 1) as [InputRecord];
-    this.settleInput(turn, record, "withdrawn", by);
-    return record;
+  /** Whether one more run can be under way at once. */
+  get hasSlot(): boolean {
+    return this.active.size < SLOTS;
+  }
+
+  /**
+   * Goes on with what the answers of people were waited for.
+   * @returns the run that has begun; `undefined` when none is due, or another one is under way
+   */
+  resume(turn: Turn): string | undefined {
+    const before = new Set(this.active.keys());
+    this.startNext(turn);
+    return [...this.active.values()].find(({ record }) => !before.has(record.runId) && !record.input)?.record
+      .runId;
   }
 
   /** [R6] Stops the run of that id and aborts its agent. @returns whether it was under way */
@@ -138,20 +144,28 @@ export class Responses {
       response.cancelGrace();
     }
     this.active.clear();
-    this.queue.length = 0;
+    this.queue.clear();
   }
 
-  /**
-   * Starts the first queued input when nothing is under way.
-   * @param messages given when the input entry has not been logged before
-   */
-  startNext(turn: Turn, messages?: Message[]): void {
+  /** Starts what comes next when nothing is under way: the run that goes on by itself, else the first input. */
+  startNext(turn: Turn): void {
     if (this.held || this.active.size > 0) return;
+    const due = dueResume(turn.timeline);
+    if (due) {
+      const { agent, by, runId } = due;
+      const asked = this.asked.get(runId);
+      return this.begin(turn, { ...asked, runId: randomUUID(), agent, by }, due);
+    }
+    // [R10] What was said before the agent asked waits until it is answered.
+    if (openInterrupts(turn.timeline).length > 0 && !this.queue.first?.interrupts) return;
     const record = this.queue.shift();
-    if (!record) return;
-    const { inputId, runId, by, policy } = record;
-    const agent = this.host.agents.get(record.agent);
-    const resumed = this.cancelInterrupts(turn, record);
+    if (record) this.beginInput(turn, record);
+  }
+
+  /** @param messages given when the input entry has not been logged before */
+  private beginInput(turn: Turn, record: InputRecord, messages?: Message[]): void {
+    const { inputId, runId, by, policy, agent } = record;
+    if (record.interrupts) this.cancelInterrupts(turn, record);
     record.status = "running";
     turn.log({
       kind: "input",
@@ -159,15 +173,22 @@ export class Responses {
       inputId,
       status: "running",
       runId,
-      agent: record.agent,
+      agent,
       policy,
       ...(messages && { messages }),
     });
     for (const message of record.messages) turn.log({ kind: "message", by, turn: inputId, message });
     turn.input(toRow(record));
-    turn.setInfo({ agent: record.agent });
-    const state = this.host.state().begin(runId, record.agent, agent ?? {}, resumed.length > 0);
-    const input = agentInput(this.host.key, turn.timeline, record, resumed, state);
+    turn.setInfo({ agent });
+    this.begin(turn, { ...record, input: record }, answersFor(turn.timeline, agent));
+  }
+
+  private begin(turn: Turn, record: RunRecord, resume: Resume | null): void {
+    const { runId, by, input: asked } = record;
+    const agent = this.host.agents.get(record.agent);
+    this.asked.keep(runId, record);
+    const state = this.host.state().begin(runId, record.agent, agent ?? {}, resume !== null);
+    const input = agentInput(this.host.key, turn.timeline, record, resume?.entries ?? [], state);
     const ingest = new Ingest({
       thread: this.host.key.thread,
       agentThread: input.threadId,
@@ -175,10 +196,10 @@ export class Responses {
       agent: record.agent,
       agentName: agent?.name ?? record.agent,
       by,
-      inputId,
-      ...(resumed[0] && { resumes: resumed[0].runId }),
+      ...(asked && { inputId: asked.inputId }),
+      ...(resume && { resumes: resume.runId }),
       given: input.messages.map((message) => message.id),
-      isQueued: (id) => this.queue.some(({ messages }) => messages.some((message) => message.id === id)),
+      isQueued: (id) => this.queue.hasMessage(id),
       state: (to, run, event) => this.host.state().event(to, runId, run, event, agent?.eventBytes),
       eventBytes: agent?.eventBytes ?? 0,
       limits: this.limits,
@@ -197,7 +218,8 @@ export class Responses {
 
   private launch(response: Response, agent: RegisteredAgent, input: RunAgentInput): void {
     if (this.active.get(response.record.runId) !== response || response.end) return;
-    const { id, name = "" } = response.record.by;
+    const { by } = response.record;
+    const { id, name = "" } = by.kind === "user" || by.kind === "service" ? by : { id: "system" };
     const note = () => {
       if (response.noted) return;
       response.noted = true;
@@ -239,7 +261,7 @@ export class Responses {
   }
 
   private afterEvents(turn: Turn, response: Response): void {
-    const { record, ingest, end } = response;
+    const { ingest, end } = response;
     if (end?.failure) this.fail(turn, response, end.failure);
     else if (end && ingest.phase !== "ended") {
       const what = ingest.phase === "waiting" ? "without starting the run" : "in the middle of the run";
@@ -249,7 +271,7 @@ export class Responses {
     response.cancelGrace();
     if (ingest.phase === "ended") {
       turn.foldDue = true;
-      if (record.status === "running") this.settleRun(turn, response);
+      this.settleRun(turn, response);
       if (!end) {
         response.endedAt ??= this.host.clock.now();
         response.cancelGrace = this.host.clock.after(GRACE_MS, () =>
@@ -270,11 +292,12 @@ export class Responses {
   }
 
   /** Ends responses that go on behind their terminal for too long, when somebody waits for them. */
-  private giveWay(turn: Turn): void {
+  private giveWay(turn: Turn, graceMs = GRACE_MS): void {
+    const isWaited = this.queue.size > 0 || dueResume(turn.timeline) !== null;
     for (const response of [...this.active.values()]) {
       const { endedAt, driver } = response;
-      if (this.queue.length === 0 || endedAt === undefined) continue;
-      if (this.host.clock.now() - endedAt < GRACE_MS) continue;
+      if (!isWaited || endedAt === undefined) continue;
+      if (this.host.clock.now() - endedAt < graceMs) continue;
       driver?.stop();
       this.finish(turn, response);
     }
@@ -283,50 +306,41 @@ export class Responses {
   private finish(turn: Turn, response: Response): void {
     response.cancelGrace();
     this.host.state().end(response.record.runId);
-    if (response.record.status === "running") this.settleRun(turn, response);
+    this.settleRun(turn, response);
     this.active.delete(response.record.runId);
+    const asking = [...turn.timeline.interrupts.values()];
+    this.asked.forget((id) => this.active.has(id) || asking.some(({ runId }) => runId === id));
     this.startNext(turn);
   }
 
-  private settleRun(turn: Turn, { record }: Response): void {
+  /** Says what became of the input that a run was for. */
+  private settleRun(turn: Turn, { record }: Pick<Response, "record">): void {
+    const { input } = record;
+    if (input?.status !== "running") return;
     const end = turn.timeline.turns.get(record.runId)?.end;
-    const failed = end?.outcome === "error";
-    this.settleInput(
-      turn,
-      record,
-      failed ? "failed" : "done",
-      { kind: "system" },
-      failed ? end.code : undefined,
-    );
-  }
-
-  private settleInput(
-    turn: Turn,
-    record: InputRecord,
-    status: "done" | "failed" | "withdrawn",
-    by: Author,
-    reason?: string,
-  ): void {
-    record.status = status;
+    const status = end?.outcome === "error" ? "failed" : "done";
+    input.status = status;
     turn.log({
       kind: "input",
-      by,
-      inputId: record.inputId,
+      by: { kind: "system" },
+      inputId: input.inputId,
       status,
-      ...(status !== "withdrawn" && { runId: record.runId }),
-      ...(reason !== undefined && { reason }),
+      runId: record.runId,
+      ...(status === "failed" && end?.code !== undefined && { reason: end.code }),
     });
-    turn.input(toRow(record));
+    turn.input(toRow(input));
   }
 
-  /** [R10] A new input answers every open interrupt of the agent it goes to with "cancelled". */
-  private cancelInterrupts(turn: Turn, { agent, by }: InputRecord): { id: string; runId: string }[] {
-    const { interrupts, turns } = turn.timeline;
-    const open = [...interrupts.values()].filter(
-      ({ answered, runId }) => !answered && turns.get(runId)?.agent === agent,
-    );
-    for (const { id, runId } of open)
-      turn.log({ kind: "answer", by, interruptId: id, runId, status: "cancelled" });
-    return open;
+  /** [R10] Something else is said: whatever is open is answered with "cancelled". */
+  private cancelInterrupts(turn: Turn, { agent, by }: InputRecord): void {
+    for (const { id, runId, agent: asker } of openInterrupts(turn.timeline))
+      turn.log({
+        kind: "answer",
+        by,
+        interruptId: id,
+        runId,
+        status: "cancelled",
+        ...(asker !== agent && { waits: true }),
+      });
   }
 }

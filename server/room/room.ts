@@ -3,7 +3,7 @@ import type { TextPaths } from "../../shared/json-crdt/text-paths.ts";
 import { Timeline } from "../../shared/timeline/index.ts";
 import type { AgentRegistry } from "../agents/registry.ts";
 import type { AckRow, Batch, CommitResult, Loaded, Store, ThreadKey } from "../store/store.ts";
-import { type AbandonedCode, endAbandonedRuns } from "./abandoned-runs.ts";
+import { type AbandonedCode, endAbandonedRuns, isUnfinished } from "./abandoned-runs.ts";
 import { AckMemory } from "./ack-memory.ts";
 import { Audience } from "./audience.ts";
 import type { CommitTurn } from "./commit-turn.ts";
@@ -214,7 +214,7 @@ export class Room {
     }
     this.sinceFold += turn.entries.length;
     if (this.sinceFold >= FOLD_EVERY) turn.foldDue = true;
-    const { unfinished } = this;
+    const unfinished = isUnfinished(this.timeline);
     try {
       if (head !== this.timeline.turns.head || turn.foldDue) turn.setInfo(threadInfo(this.timeline, turn.at));
       if (unfinished !== this.storedUnfinished) turn.setInfo({ unfinished });
@@ -257,11 +257,6 @@ export class Room {
     if (state && state.updates.length > 0) this.publishSoon(docBroadcast(this.place.seq, state));
     if (last || turn.create) this.host.changed(this.key);
     this.goOn();
-  }
-
-  /** Whether a restart would find something to end or to begin. */
-  private get unfinished(): boolean {
-    return this.timeline.inputs.size + this.timeline.runs.size > 0;
   }
 
   private breakOff(current: Current, left: Work[], cause: unknown): null {
@@ -338,8 +333,8 @@ export class Room {
     const inputs = new Map(loaded.inputs.map((row) => [row.inputId, fromRow(row)]));
     const inOrder = [...this.timeline.inputs.keys()].flatMap((id) => inputs.get(id) ?? []);
     const running = inOrder.filter((record) => record.status === "running");
-    this.responses.queue.push(...inOrder.filter((record) => record.status === "queued"));
-    this.storedUnfinished = this.unfinished;
+    this.responses.queue.restore(inOrder.filter((record) => record.status === "queued"));
+    this.storedUnfinished = isUnfinished(this.timeline);
     if (!this.storedUnfinished || this.stopping) return;
     this.next((turn) => {
       if (running.length + this.timeline.runs.size > 0) endAbandonedRuns(turn, running, code);

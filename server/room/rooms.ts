@@ -104,10 +104,9 @@ export class Rooms implements RoomsPort {
   }
 
   async request(request: Parameters<RoomsPort["request"]>[0]): Promise<Record<string, unknown>> {
-    const { agents, limits, store } = this.options;
     return this.within(request.key, (room) => {
       if (!room.exists) throw new Rejection("not_found", "There is no such thread.");
-      return answerRequest(room, request.caller, request.frame, { agents, limits, store });
+      return answerRequest(room, request.caller, request.frame, this.options);
     });
   }
 
@@ -183,7 +182,7 @@ export class Rooms implements RoomsPort {
     room.stopping = true;
     // The queue stays in the store: it starts at the next boot.
     room.next((turn) => {
-      room.responses.queue.length = 0;
+      room.responses.queue.clear();
       room.responses.failAll(turn, "SERVER_RESTART", message);
     });
     await room.foldNow().catch(() => {});

@@ -1,6 +1,7 @@
 import type {
   AGUIEvent,
   Author,
+  Interrupt,
   Message,
   NewEntry,
   RunErrorCode,
@@ -10,6 +11,7 @@ import { reconcileSnapshot, type Timeline } from "../../shared/timeline/index.ts
 import { closingEvents } from "./closing-events.ts";
 import type { EventLimits } from "./event-limits.ts";
 import { RunFailure } from "./failure.ts";
+import { legacyInterrupt } from "./legacy-interrupts.ts";
 import { MessageIds } from "./message-ids.ts";
 
 /** Where entries go: they are applied to the timeline at once and committed with the room's turn. */
@@ -53,6 +55,8 @@ export class Ingest {
   /** Runs of this response, by our ids. */
   private readonly runs = new Set<string>();
   private ids: MessageIds | null = null;
+  /** What the run under way has asked in the way of before AG-UI had an outcome for it. */
+  private asked: Interrupt[] = [];
   /** `waiting`: no RUN_STARTED yet. `running`: between start and terminal. `ended`: the last run is over. */
   phase: "waiting" | "running" | "ended" = "waiting";
   /** Our id of the run under way, or of the last one. */
@@ -83,6 +87,13 @@ export class Ingest {
       case "STATE_SNAPSHOT":
       case "STATE_DELTA":
         return this.spec.state(to, this.run, event);
+      case "CUSTOM": {
+        const { interrupts } = to.timeline;
+        const isTaken = (id: string) => interrupts.has(id) || this.asked.some((each) => each.id === id);
+        const asked = legacyInterrupt(event, this.run, this.asked.length, isTaken);
+        if (asked) this.asked.push(asked);
+        break;
+      }
       case "TOOL_CALL_RESULT": {
         // A result under the id of some other message would be lost: it gets an id of its own.
         const known = to.timeline.messages.get(event.messageId as string);
@@ -138,6 +149,7 @@ export class Ingest {
       if (to.timeline.turns.get(this.run)) throw invalid(`${agentName} used the run id "${agentRun}" twice.`);
     }
     this.phase = "running";
+    this.asked = [];
     this.runs.add(this.run);
     const { input, ...rest } = event;
     this.write(to, { ...rest, threadId: this.spec.thread, runId: this.run } as AGUIEvent, {
@@ -162,11 +174,13 @@ export class Ingest {
       done ? [] : [id],
     );
     // [R8] Clients that joined in the middle have not seen every call and could not work the list out.
-    const fill = (outcome?.type ?? "success") === "success" && !outcome?.pendingToolCallIds?.length;
+    const asks = !outcome && this.asked.length > 0;
+    const fill = !asks && (outcome?.type ?? "success") === "success" && !outcome?.pendingToolCallIds?.length;
     this.write(to, {
       ...event,
       threadId: thread,
       runId: this.run,
+      ...(asks && { outcome: { type: "interrupt", interrupts: this.asked } }),
       ...(fill && pending.length > 0 && { outcome: { type: "success", pendingToolCallIds: pending } }),
     });
     this.phase = "ended";

@@ -41,6 +41,18 @@ export type PatchAck = z.infer<typeof PatchAck>;
 export const RevertAck = z.object({ seq: z.number().int(), skipped: z.array(z.string()), duplicate });
 export type RevertAck = z.infer<typeof RevertAck>;
 
+/**
+ * [R10] Answer to `answer`: how many questions are open still; when none is, the run that goes on, where that could
+ * begin at once.
+ */
+export const AnswerAck = z.object({
+  seq: z.number().int(),
+  remaining: z.number().int(),
+  resumeRunId: z.string().optional(),
+  duplicate,
+});
+export type AnswerAck = z.infer<typeof AnswerAck>;
+
 /** Answer to the changing frames that have no shape of their own: after entry `seq` the change is in the log. */
 export const ChangeAck = z.object({ seq: z.number().int(), duplicate });
 export type ChangeAck = z.infer<typeof ChangeAck>;
@@ -54,8 +66,11 @@ export const Acks = {
   leave: EmptyAck,
   earlier: EarlierAck,
   submit: SubmitAck,
+  edit: ChangeAck,
+  move: ChangeAck,
   withdraw: ChangeAck,
   cancel: ChangeAck,
+  answer: AnswerAck,
   patch: PatchAck,
   revert: RevertAck,
   update: ChangeAck,

@@ -121,7 +121,10 @@ export const InputEntry = z.object({
   policy: Policy.optional(),
   reason: z.string().optional(),
 });
-/** [R10] The answer to an interrupt of run `runId`; a new input answers all open ones with `cancelled`. */
+/**
+ * [R10] The answer to an interrupt of run `runId`. `waits`: given by an input that said something else, to another
+ * agent; the one that asked has it with its next run.
+ */
 export const AnswerEntry = z.object({
   ...base,
   kind: z.literal("answer"),
@@ -130,6 +133,7 @@ export const AnswerEntry = z.object({
   status: z.enum(["resolved", "cancelled"]),
   payload: z.unknown().optional(),
   metadata: MetadataShape.optional(),
+  waits: z.literal(true).optional(),
 });
 /**
  * A step in the life of a call that clients execute: `client` holds it under the number `n` until `until`, ms

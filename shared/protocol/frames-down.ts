@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ChangeAck, EarlierAck, SubmitAck } from "./acks.ts";
-import { EventShape, type Interrupt, MessageShape } from "./agui.ts";
+import { EventShape, type Interrupt, MessageShape, MetadataShape } from "./agui.ts";
 import { REJECTS, type RejectCode } from "./codes.ts";
 import { Author, Entry, InputStatus, Policy, Role, ThreadSettings } from "./entries.ts";
 import { Meta, Turn } from "./turn.ts";
@@ -104,17 +104,30 @@ export const InputInfo = z.object({
   runId: z.string().optional(),
 });
 export type InputInfo = z.infer<typeof InputInfo>;
-type InterruptState = { runId: string; answered?: { by: Author; status: "resolved" | "cancelled" } };
-/** AG-UI's interrupt with the run that raised it and, once given, the answer ([R10]). */
+/** An answer to an interrupt, until the run that gets it begins. */
+const Answered = z.object({
+  by: Author,
+  // Of its entry: who answered last is whose run it is.
+  seq: z.number().int(),
+  status: z.enum(["resolved", "cancelled"]),
+  payload: z.unknown().optional(),
+  metadata: MetadataShape.optional(),
+  // No run begins for it: the agent could not be reached with it, or something else was said to another one. Whoever
+  // asks the agent next sends it along.
+  waits: z.literal(true).optional(),
+});
+type InterruptState = { runId: string; agent: string; answered?: z.infer<typeof Answered> };
+/** AG-UI's interrupt with the run and the agent that raised it and, once given, the answer ([R10]). */
 export const InterruptInfo = z
   .looseObject({
     id: z.string(),
     reason: z.string(),
     runId: z.string(),
-    answered: z.object({ by: Author, status: z.enum(["resolved", "cancelled"]) }).optional(),
+    agent: z.string(),
+    answered: Answered.optional(),
   })
   .transform((i) => i as unknown as InterruptInfo);
-/** AG-UI's interrupt with the run that raised it and, once given, the answer. */
+/** AG-UI's interrupt with the run and the agent that raised it and, once given, the answer. */
 export type InterruptInfo = Interrupt & InterruptState;
 /**
  * A call that its run left for clients to answer ([R8]), with its arguments as JSON text; `until`, ms since

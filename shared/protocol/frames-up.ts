@@ -70,7 +70,7 @@ export const Submit = z.object({
   parent: Id.optional(),
   draft: z.object({ messageId: Id, text: z.string() }).optional(),
 });
-/** Replaces the messages of a queued input. Not in this version ([F6]). */
+/** [Q2] Replaces the messages of a queued input; only who wrote them may. */
 export const Edit = z.object({
   type: z.literal("edit"),
   ref,
@@ -79,14 +79,14 @@ export const Edit = z.object({
   inputId: Id,
   messages: z.array(z.unknown()),
 });
-/** Moves a queued input to another place in the queue, from 1. Not in this version ([F6]). */
+/** [Q2] Moves a queued input to another place in the queue, from 1. */
 export const Move = z.object({
   type: z.literal("move"),
   ref,
   key,
   thread,
   inputId: Id,
-  place: z.number().int(),
+  place: z.number().int().min(1),
 });
 /** [Q1] Takes a queued input back; one that runs already is `gone`. */
 export const Withdraw = z.object({ type: z.literal("withdraw"), ref, key, thread, inputId: Id });
@@ -94,7 +94,7 @@ export const Withdraw = z.object({ type: z.literal("withdraw"), ref, key, thread
 export const Cancel = z.object({ type: z.literal("cancel"), ref, key, thread, runId: Id });
 /** Moves the head to a turn ([T1]); `null` = before all. Not in this version ([F6]). */
 export const Head = z.object({ type: z.literal("head"), ref, key, thread, turn: Id.nullable() });
-/** Answers an interrupt by hand. Not in this version ([F6]). */
+/** [R10] Answers an interrupt; the first answer that fits counts. */
 export const Answer = z.object({
   type: z.literal("answer"),
   ref,
@@ -218,10 +218,7 @@ export type UpFrameOf<T extends UpFrame["type"]> = Extract<UpFrame, { type: T }>
 
 /** [F6] Frames whose feature this version does not have yet; they get `reject {code: "not_supported"}`. */
 export const NOT_YET: ReadonlySet<UpFrame["type"]> = new Set([
-  "edit",
-  "move",
   "head",
-  "answer",
   "tools",
   "claim",
   "release",

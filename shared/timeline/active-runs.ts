@@ -15,38 +15,24 @@ export type ActiveRunState = {
   calls: Map<string, boolean>;
 };
 
+/** Constructs by the first part of their events' types: what they are called, and the field with their id. */
+const CONSTRUCTS: Record<string, [kind: string, id: string]> = {
+  TEXT_MESSAGE: ["text", "messageId"],
+  TOOL_CALL: ["tool", "toolCallId"],
+  REASONING: ["reasoning", "messageId"],
+  REASONING_MESSAGE: ["thought", "messageId"],
+  STEP: ["step", "stepName"],
+  SUBAGENT: ["subagent", "subagentRunId"],
+};
+
 /** What a construct is called while it is open: its kind and id, unique within a run. */
 export function constructKey(event: AGUIEvent): { key: string; opens: boolean } | null {
-  const id = (field: string) => String(event[field]);
-  switch (event.type as string) {
-    case "TEXT_MESSAGE_START":
-      return { key: `text:${id("messageId")}`, opens: true };
-    case "TEXT_MESSAGE_END":
-      return { key: `text:${id("messageId")}`, opens: false };
-    case "TOOL_CALL_START":
-      return { key: `tool:${id("toolCallId")}`, opens: true };
-    case "TOOL_CALL_END":
-      return { key: `tool:${id("toolCallId")}`, opens: false };
-    case "REASONING_START":
-      return { key: `reasoning:${id("messageId")}`, opens: true };
-    case "REASONING_END":
-      return { key: `reasoning:${id("messageId")}`, opens: false };
-    case "REASONING_MESSAGE_START":
-      return { key: `thought:${id("messageId")}`, opens: true };
-    case "REASONING_MESSAGE_END":
-      return { key: `thought:${id("messageId")}`, opens: false };
-    case "STEP_STARTED":
-      return { key: `step:${event.subagentRunId ?? ""}:${id("stepName")}`, opens: true };
-    case "STEP_FINISHED":
-      return { key: `step:${event.subagentRunId ?? ""}:${id("stepName")}`, opens: false };
-    case "SUBAGENT_STARTED":
-      return { key: `subagent:${id("subagentRunId")}`, opens: true };
-    case "SUBAGENT_FINISHED":
-    case "SUBAGENT_ERROR":
-      return { key: `subagent:${id("subagentRunId")}`, opens: false };
-    default:
-      return null;
-  }
+  const [, family = "", opens] = /^(.+)_(?:(START|STARTED)|END|FINISHED|ERROR)$/.exec(event.type) ?? [];
+  const [kind, id] = CONSTRUCTS[family] ?? [];
+  if (kind === undefined || id === undefined) return null;
+  // A step is one of its subagent's.
+  const owner = kind === "step" ? `${event.subagentRunId ?? ""}:` : "";
+  return { key: `${kind}:${owner}${event[id]}`, opens: opens !== undefined };
 }
 
 /** Runs that are under way, by run id. */
@@ -93,8 +79,9 @@ export class ActiveRuns {
     if ((event.type as string) === "TOOL_CALL_RESULT") run.calls.set(String(event.toolCallId), true);
     const construct = constructKey(event);
     if (!construct) return;
-    if (construct.opens) run.open.set(construct.key, withoutBulk(event));
-    else run.open.delete(construct.key);
+    const { key, opens } = construct;
+    if (opens) run.open.set(key, withoutBulk(event));
+    else run.open.delete(key);
     if ((event.type as string) === "TOOL_CALL_START" && !run.calls.has(String(event.toolCallId)))
       run.calls.set(String(event.toolCallId), false);
     this.version += 1;

@@ -40,7 +40,10 @@ export function prelude(snapshot: Snapshot, runId?: string): AGUIEvent[] {
       ...(outcome === "cancelled" && { outcome: { type: "cancelled" } }),
       ...(outcome === "interrupt" &&
         open.length > 0 && {
-          outcome: { type: "interrupt", interrupts: open.map(({ runId: _r, answered: _a, ...i }) => i) },
+          outcome: {
+            type: "interrupt",
+            interrupts: open.map(({ runId: _r, agent: _g, answered: _a, ...i }) => i),
+          },
         }),
       ...(outcome === "success" && pending(snapshot, id)),
     }),

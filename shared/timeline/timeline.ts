@@ -1,3 +1,4 @@
+import { defined } from "../defined.ts";
 import type {
   AGUIEvent,
   Entry,
@@ -15,6 +16,7 @@ import type {
 } from "../protocol/index.ts";
 import { ActiveRuns, addUsage } from "./active-runs.ts";
 import { foldEvent, putBehindCall } from "./fold-event.ts";
+import { foldInput } from "./fold-input.ts";
 import { foldState } from "./fold-state.ts";
 import { MessageList, type Slot } from "./message-list.ts";
 import { TurnTree } from "./turns.ts";
@@ -34,7 +36,7 @@ export class Timeline {
   archived = false;
   settings: ThreadSettings = {};
   members: Record<string, Role> = {};
-  /** Inputs that are queued or running, oldest first. */
+  /** Inputs that run, then those that are queued, in the order in which they will run. */
   readonly inputs = new Map<string, InputInfo>();
   /** Open interrupts by id, answered ones included until their resume run begins. */
   readonly interrupts = new Map<string, InterruptInfo>();
@@ -75,7 +77,8 @@ export class Timeline {
       case "message":
         return this.applyMessage(entry);
       case "input":
-        return this.applyInput(entry);
+        this.versions.inputs += 1;
+        return foldInput(this.inputs, entry);
       case "state":
       case "text":
         this.state = foldState(this.state, entry);
@@ -83,8 +86,9 @@ export class Timeline {
       case "answer": {
         const interrupt = this.interrupts.get(entry.interruptId);
         if (!interrupt) return;
-        const by = entry.by ?? { kind: "system" };
-        this.interrupts.set(entry.interruptId, { ...interrupt, answered: { by, status: entry.status } });
+        const { by = { kind: "system" }, seq, status, payload, metadata, waits } = entry;
+        const answered = defined({ by, seq, status, payload, metadata, waits });
+        this.interrupts.set(entry.interruptId, { ...interrupt, answered });
         this.versions.interrupts += 1;
         return;
       }
@@ -116,13 +120,14 @@ export class Timeline {
         const start = entry.start ?? { agent: "", by: entry.by ?? { kind: "system" } };
         this.turns.begin({ id: run, by: start.by, agent: start.agent });
         this.runs.begin(event, run, start);
-        if (start.resumes !== undefined) this.dropAnswered();
+        if (start.resumes !== undefined) this.dropAnswered(start.agent);
         return;
       }
       case "RUN_FINISHED":
         return this.finish(entry);
       case "RUN_ERROR": {
         if (entry.start) this.turns.begin({ id: run, by: entry.start.by, agent: entry.start.agent });
+        if (entry.start?.resumes !== undefined) this.keepAnswered(entry.start.agent);
         const { code, message } = event as { code?: string; message?: string };
         return this.endRun(entry, {
           outcome: "error",
@@ -147,8 +152,9 @@ export class Timeline {
     const outcome = entry.event.outcome as
       | { type: TurnEnd["outcome"]; interrupts?: Interrupt[]; pendingToolCallIds?: string[] }
       | undefined;
+    const agent = this.runs.get(entry.run)?.agent ?? this.turns.get(entry.run)?.agent ?? "";
     for (const interrupt of outcome?.interrupts ?? []) {
-      this.interrupts.set(interrupt.id, { ...interrupt, runId: entry.run });
+      this.interrupts.set(interrupt.id, { ...interrupt, runId: entry.run, agent });
       this.versions.interrupts += 1;
     }
     for (const toolCallId of outcome?.pendingToolCallIds ?? []) {
@@ -169,8 +175,20 @@ export class Timeline {
     this.runs.end(entry.run);
   }
 
-  private dropAnswered(): void {
-    for (const [id, interrupt] of this.interrupts) if (interrupt.answered) this.interrupts.delete(id);
+  /** An agent has its answers. */
+  private dropAnswered(agent: string): void {
+    for (const [id, interrupt] of this.interrupts)
+      if (interrupt.answered && interrupt.agent === agent) this.interrupts.delete(id);
+    this.versions.interrupts += 1;
+  }
+
+  /** An agent could not be given its answers: they are not asked for again. */
+  private keepAnswered(agent: string): void {
+    for (const [id, interrupt] of this.interrupts) {
+      const { answered } = interrupt;
+      if (answered && interrupt.agent === agent)
+        this.interrupts.set(id, { ...interrupt, answered: { ...answered, waits: true } });
+    }
     this.versions.interrupts += 1;
   }
 
@@ -209,27 +227,6 @@ export class Timeline {
   /** Whether an entry's effect on a message is not in it already. */
   private isNews(id: string, seq: number): boolean {
     return (this.messages.get(id)?.asOf ?? 0) < seq;
-  }
-
-  private applyInput(entry: EntryOf<"input">): void {
-    const { inputId, status } = entry;
-    this.versions.inputs += 1;
-    if (status !== "queued" && status !== "running") {
-      this.inputs.delete(inputId);
-      return;
-    }
-    const known = this.inputs.get(inputId);
-    const { place, runId, agent, policy } = entry;
-    this.inputs.set(inputId, {
-      ...(known ?? { inputId, by: entry.by ?? { kind: "system" }, messages: [] }),
-      status,
-      ...(entry.messages && { messages: entry.messages }),
-      // A place is one in the queue: it ends when the input runs.
-      place: status === "queued" ? (place ?? known?.place) : undefined,
-      ...(runId !== undefined && { runId }),
-      ...(agent !== undefined && { agent }),
-      ...(policy !== undefined && { policy }),
-    });
   }
 
   private applyThread(entry: EntryOf<"thread">): void {

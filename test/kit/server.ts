@@ -7,7 +7,7 @@ import { Rooms } from "../../server/room/rooms.ts";
 import { openMemory } from "../../server/store/memory.ts";
 import type { Store, ThreadKey } from "../../server/store/store.ts";
 import { compileTextPaths } from "../../shared/json-crdt/text-paths.ts";
-import type { Entry } from "../../shared/protocol/index.ts";
+import type { Entry, Snapshot } from "../../shared/protocol/index.ts";
 import { FakeClock } from "./fake-clock.ts";
 
 /** Starts a real server on a free port, in memory and without the web app; it is closed after the test. */
@@ -156,6 +156,13 @@ export class TestReader {
     this.stop();
     await this.rooms.leave({ key: this.key, connection: this.caller.connection });
   }
+}
+
+/** What a reader that joined without a cursor was given. */
+export function snapshotOf(reader: TestReader): Snapshot {
+  const { catchUp } = reader.reply;
+  if (catchUp.kind !== "snapshot") throw new Error("the reader got entries");
+  return catchUp.snapshot;
 }
 
 /** The code a request was refused with; fails when it was not. */
