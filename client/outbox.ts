@@ -7,7 +7,9 @@ import { createTimer, type Timer } from "./timer.ts";
 
 type Unsent<F> = F extends unknown ? Omit<F, "ref"> : never;
 /** Frames that change something; each carries an id by which the server knows it when it comes again. */
-export type ChangeFrame = Unsent<UpFrameOf<"submit" | "withdraw" | "cancel" | "update" | "patch" | "revert">>;
+export type ChangeFrame = Unsent<
+  UpFrameOf<"submit" | "edit" | "move" | "withdraw" | "cancel" | "answer" | "update" | "patch" | "revert">
+>;
 
 /** A change on its way. */
 export type OutboxItem = {
@@ -128,8 +130,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
         return void settled({ ok: false, error });
       }
       const item = { body, settled, delayed, attempt: 0, uncertain: false, cut: false };
-      // What takes an input back must not overtake it; a stop must not wait behind messages.
-      const name = type === "submit" || type === "withdraw" ? thread : `${type}\n${thread}`;
+      // What is done to an input must not overtake it; a stop must not wait behind messages.
+      const name = /^(?:submit|edit|move|withdraw)$/.test(type) ? thread : `${type}\n${thread}`;
       const lane = lanes.get(name) ?? { thread, type, items: [], busy: false, wait: createTimer(clock) };
       lanes.set(name, lane);
       lane.items.push(item);

@@ -1,4 +1,5 @@
 import type {
+  AnswerAck,
   EarlierAck,
   JsonPatch,
   PatchAck,
@@ -20,11 +21,14 @@ import type { MessageAbout, MessageView, ThreadSnapshot } from "./thread-snapsho
 /** What goes along with an input; see the frame `submit`. */
 export type SendOptions = Pick<
   UpFrameOf<"submit">,
-  "agent" | "policy" | "runId" | "tools" | "context" | "forwardedProps"
+  "agent" | "policy" | "runId" | "tools" | "context" | "forwardedProps" | "interrupts"
 > & {
   /** Names the input: sent again under the same id it is the same input. Made when absent. */
   inputId?: string;
 };
+
+/** An answer to an interrupt: what was decided, and what goes with it. */
+export type InterruptAnswer = Pick<UpFrameOf<"answer">, "status" | "payload" | "metadata">;
 
 /**
  * One thread, kept equal to the server's. It is joined from the first hold until two seconds after the last
@@ -71,6 +75,17 @@ export interface Thread extends ThreadSnapshot {
    * runs already.
    */
   withdraw(inputId: string): Promise<void>;
+  /** Gives a queued input of this person other messages. Rejects with `gone` when it runs already. */
+  edit(inputId: string, content: InputContent): Promise<void>;
+  /** Moves a queued input. @param place in the queue, from 1. Rejects with `gone` when it runs already */
+  move(inputId: string, place: number): Promise<void>;
+  /**
+   * Answers what an agent asked, one of `interrupts`. With the last answer the agent goes on by itself.
+   * @returns the server's ack; `remaining` counts what is open still. Rejects with a CothreadError:
+   *   `already_answered` when somebody else was first (`details` says who and what), `bad_message` when the payload
+   *   does not fit the interrupt's `responseSchema` (`details.where` is a pointer into it), `expired`
+   */
+  answer(interruptId: string, answer: InterruptAnswer): Promise<AnswerAck>;
   /**
    * Stops a run; what it has written stays. Rejects with `not_running` when there is nothing to stop.
    * @param runId default: the run that began last, or the one an input is about to start
@@ -202,6 +217,14 @@ export function createThread(core: Omit<ThreadCore, "thread">): Thread {
       if (pending.takeBack(inputId)) return Promise.resolve();
       return core.change({ type: "withdraw", thread: id, key: newId(), inputId });
     },
+    edit(inputId: string, content: InputContent) {
+      const messages = inputMessages(content, newId);
+      return core.change({ type: "edit", thread: id, key: newId(), inputId, messages });
+    },
+    move: (inputId: string, place: number) =>
+      core.change({ type: "move", thread: id, key: newId(), inputId, place }),
+    answer: (interruptId: string, answer: InterruptAnswer) =>
+      core.change({ type: "answer", thread: id, key: newId(), interruptId, ...answer }, ackOf<AnswerAck>),
     cancel(runId?: string) {
       const { runs, inputs } = now();
       const target = runId ?? runs.at(-1)?.runId ?? inputs.find(({ status }) => status === "running")?.runId;

@@ -2,6 +2,14 @@ import { z } from "zod";
 import { TokenUsageShape } from "./agui.ts";
 import { Author } from "./entries.ts";
 
+/** [R10] What somebody decided about something a run asked; `approved` where the answer says yes or no. */
+export const Decision = z.object({
+  by: Author,
+  status: z.enum(["resolved", "cancelled"]),
+  message: z.string().optional(),
+  approved: z.boolean().optional(),
+});
+export type Decision = z.infer<typeof Decision>;
 /** How a turn ended. `outcome` is AG-UI's, or `error` for RUN_ERROR. */
 export const TurnEnd = z.object({
   outcome: z.enum(["success", "interrupt", "cancelled", "error"]),
@@ -11,6 +19,8 @@ export const TurnEnd = z.object({
   usage: z.array(TokenUsageShape).optional(),
   /** Who stopped it; absent where nobody did. */
   by: Author.optional(),
+  /** What became of its interrupts, in the order of the answers. */
+  decisions: z.array(Decision).optional(),
 });
 export type TurnEnd = z.infer<typeof TurnEnd>;
 /** A turn as clients see it; messages point at it by index, so that attribution stays small. */

@@ -83,15 +83,8 @@ export class Timeline {
       case "text":
         this.state = foldState(this.state, entry);
         return;
-      case "answer": {
-        const interrupt = this.interrupts.get(entry.interruptId);
-        if (!interrupt) return;
-        const { by = { kind: "system" }, seq, status, payload, metadata, waits } = entry;
-        const answered = defined({ by, seq, status, payload, metadata, waits });
-        this.interrupts.set(entry.interruptId, { ...interrupt, answered });
-        this.versions.interrupts += 1;
-        return;
-      }
+      case "answer":
+        return this.applyAnswer(entry);
       case "tool": {
         const tool = this.tools.get(entry.toolCallId);
         if (!tool) return;
@@ -173,6 +166,21 @@ export class Timeline {
     this.usage = addUsage(this.usage, usage);
     this.turns.end(entry.run, { ...end, ...(usage?.length && { usage }) });
     this.runs.end(entry.run);
+  }
+
+  private applyAnswer(entry: EntryOf<"answer">): void {
+    const interrupt = this.interrupts.get(entry.interruptId);
+    if (!interrupt) return;
+    const { by = { kind: "system" }, seq, status, payload, metadata, waits } = entry;
+    const answered = defined({ by, seq, status, payload, metadata, waits });
+    this.interrupts.set(entry.interruptId, { ...interrupt, answered });
+    this.versions.interrupts += 1;
+    const { message, runId } = interrupt;
+    const said = (payload as { approved?: unknown } | null | undefined)?.approved ?? payload;
+    const approved = typeof said === "boolean" ? said : undefined;
+    const end = this.turns.get(runId)?.end;
+    const decisions = [...(end?.decisions ?? []), defined({ by, status, message, approved })];
+    if (end) this.turns.end(runId, { ...end, decisions });
   }
 
   /** An agent has its answers. */
