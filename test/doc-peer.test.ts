@@ -38,7 +38,7 @@ async function enter(checkMs = 30_000) {
       return line.slow;
     },
     send: hear,
-    sendShared: (message) => hear(message.bytes),
+    sendShared: (message) => hear(message.bare.frame),
     saved: (n) => saved.push(n),
     tell: () => {},
     close: (code) => {

@@ -29,7 +29,7 @@ export function openLane(
       return outbox.slow;
     },
     send: (message, seq) => outbox.pushBinary(laneFrame(channel, seq, message)),
-    sendShared: (message, seq) => outbox.pushBinary(message.frame(channel, seq)),
+    sendShared: (message, seq) => outbox.pushShared(message.onLane(channel, seq)),
     saved,
     tell,
     close: (code, reason) => connection.close(code, reason),

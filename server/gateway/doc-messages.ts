@@ -1,5 +1,6 @@
 import * as decoding from "lib0/decoding";
 import * as encoding from "lib0/encoding";
+import { binaryFrame, type SharedFrame } from "./shared-frame.ts";
 
 // The numbers of y-protocols: what a message is about, and for sync what of it.
 const SYNC = 0;
@@ -90,25 +91,25 @@ function encoded(write: (encoder: encoding.Encoder) => void): Uint8Array {
 /** A message for many peers, encoded when the first one wants it, and once for each channel number. */
 export class SharedMessage {
   private readonly encode: () => Uint8Array;
-  private body: Uint8Array | null = null;
-  private readonly frames = new Map<string, Uint8Array>();
+  private body: SharedFrame | null = null;
+  private readonly frames = new Map<string, SharedFrame>();
 
   constructor(encode: () => Uint8Array) {
     this.encode = encode;
   }
 
   /** The message by itself. */
-  get bytes(): Uint8Array {
-    this.body ??= this.encode();
+  get bare(): SharedFrame {
+    this.body ??= binaryFrame(this.encode());
     return this.body;
   }
 
   /** The same as a frame of a lane. Most connections have the same few channel numbers. */
-  frame(channel: number, seq: number): Uint8Array {
+  onLane(channel: number, seq: number): SharedFrame {
     const key = `${channel} ${seq}`;
     let frame = this.frames.get(key);
     if (!frame) {
-      frame = laneFrame(channel, seq, this.bytes);
+      frame = binaryFrame(laneFrame(channel, seq, this.bare.frame));
       this.frames.set(key, frame);
     }
     return frame;

@@ -2,9 +2,7 @@ import type { Person } from "../../shared/protocol/index.ts";
 import type { Broadcast, RoomsPort } from "../room/port.ts";
 import type { ThreadKey } from "../store/store.ts";
 import { awarenessMessage, SharedMessage, updateMessage } from "./doc-messages.ts";
-
-/** One frame for many readers: the text, and the same bytes with the WebSocket header before them. */
-export type SharedFrame = { frame: Uint8Array; framed: Uint8Array };
+import { type SharedFrame, textFrame } from "./shared-frame.ts";
 
 /**
  * A broadcast with its frame, encoded once for all readers of this node ([B2]). A frame that has no entry for them is
@@ -86,12 +84,12 @@ function encode(thread: string, broadcast: Broadcast): FeedItem {
         seq,
         mark,
         reach,
-        ...shared(`${head},"items":[${sdk.join(",")}]}`),
+        ...textFrame(`${head},"items":[${sdk.join(",")}]}`),
       };
     }
     case "people": {
       const { kind, n, ...change } = broadcast;
-      return { kind, n, ...shared(peopleFrame(thread, change)) };
+      return { kind, n, ...textFrame(peopleFrame(thread, change)) };
     }
     case "doc":
       return {
@@ -110,24 +108,6 @@ function encode(thread: string, broadcast: Broadcast): FeedItem {
     case "lost":
       return broadcast;
   }
-}
-
-/** Encodes a text frame once, its WebSocket header included (RFC 6455, 5.2: final, text, unmasked). */
-function shared(text: string): SharedFrame {
-  const length = Buffer.byteLength(text);
-  const head = length < 126 ? 2 : length < 65_536 ? 4 : 10;
-  const framed = Buffer.allocUnsafe(head + length);
-  framed[0] = 0x81;
-  if (head === 2) framed[1] = length;
-  else if (head === 4) {
-    framed[1] = 126;
-    framed.writeUInt16BE(length, 2);
-  } else {
-    framed[1] = 127;
-    framed.writeBigUInt64BE(BigInt(length), 2);
-  }
-  framed.write(text, head);
-  return { frame: framed.subarray(head), framed };
 }
 
 /** A `people` frame; empty lists are left out. */

@@ -1,4 +1,5 @@
 import type { ServerSocket } from "./server-socket.ts";
+import type { SharedFrame } from "./shared-frame.ts";
 
 /** Bounds of an outbox, in bytes and ms. */
 export type OutboxLimits = {
@@ -72,7 +73,7 @@ export class Outbox {
    */
   push(frame: string | Uint8Array, framed?: Uint8Array): boolean {
     return this.queue(() => {
-      if (framed && this.socket.sendFramed) this.socket.sendFramed(framed, frame as Uint8Array);
+      if (framed && this.socket.sendFramed) this.socket.sendFramed(framed, frame as Uint8Array, false);
       else this.socket.send(frame);
     });
   }
@@ -80,6 +81,14 @@ export class Outbox {
   /** Queues one binary frame. @returns as {@link push} */
   pushBinary(frame: Uint8Array): boolean {
     return this.queue(() => this.socket.sendBinary(frame));
+  }
+
+  /** Queues a binary frame that goes to many readers. @returns as {@link push} */
+  pushShared({ frame, framed }: SharedFrame): boolean {
+    return this.queue(() => {
+      if (this.socket.sendFramed) this.socket.sendFramed(framed, frame, true);
+      else this.socket.sendBinary(frame);
+    });
   }
 
   private queue(send: () => void): boolean {

@@ -9,10 +9,11 @@ export interface ServerSocket {
   /** Sends one binary frame. */
   sendBinary(data: Uint8Array): void;
   /**
-   * Sends a text frame that has its WebSocket header already; absent where there is no wire.
+   * Sends a frame that has its WebSocket header already; absent where there is no wire.
    * @param frame the same without the header, for when it has to wait
+   * @param binary whether it is a binary frame; else text
    */
-  sendFramed?(framed: Uint8Array, frame: Uint8Array): void;
+  sendFramed?(framed: Uint8Array, frame: Uint8Array, binary: boolean): void;
   close(code: number, reason: string): void;
   /** Cuts the connection without a close frame. */
   terminate(): void;

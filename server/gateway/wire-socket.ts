@@ -90,8 +90,8 @@ export class WireSocket extends WebSocket implements ServerSocket {
 
   // Without compression `ws` writes each frame at once, so that frames written past it keep their order. One
   // write instead of header and body saves a third of the cost of a broadcast.
-  sendFramed(framed: Uint8Array, frame: Uint8Array): void {
-    if (!this.passes(framed.length)) this.enqueue(frame, false);
+  sendFramed(framed: Uint8Array, frame: Uint8Array, binary: boolean): void {
+    if (!this.passes(framed.length)) this.enqueue(frame, binary);
     else if (this.readyState === this.OPEN) this.wire?.write(framed);
   }
 

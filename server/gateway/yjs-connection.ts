@@ -163,7 +163,7 @@ export class YjsConnection implements OutboxOwner, FeedReader, SocketUser {
         return outbox.slow;
       },
       send: (message) => outbox.pushBinary(message),
-      sendShared: (message) => outbox.pushBinary(message.bytes),
+      sendShared: (message) => outbox.pushShared(message.bare),
       // Stock providers know nothing of these.
       saved: () => {},
       tell: () => {},

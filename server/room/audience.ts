@@ -16,11 +16,16 @@ type AudienceHost = {
 /** How long what a connection told stays when it has gone: a window that comes back at once does not flicker. Ms. */
 const GRACE_MS = 3_000;
 
+/** In the place of a connection. */
+const SERVER = "";
+
 /** Who is in a room ([W1]), and what they tell about themselves ([Y5]). */
 export class Audience {
   readonly people = new People();
   readonly awareness = new RoomAwareness();
   private readonly standIns = new StandIns(this.people, this.awareness);
+  /** Connections that have told something since that was handed on. */
+  private readonly tellers = new Set<string>();
   private caretOf: CaretOf = () => null;
   /** Whether anybody follows the awareness, and stand-ins are told. */
   private isFollowed = false;
@@ -67,8 +72,7 @@ export class Audience {
   leave(connection: string): boolean {
     if (this.awareness.size > 0)
       this.clock.after(GRACE_MS, () => {
-        const gone = this.awareness.leave(connection);
-        if (gone) this.tell(gone, null);
+        if (this.awareness.leave(connection)) this.tellSoon(SERVER);
       });
     if (!this.people.leave(connection)) return false;
     this.tellPeople();
@@ -83,13 +87,27 @@ export class Audience {
   take({ connection, user }: Caller, update: Uint8Array) {
     const hadNone = !this.awareness.has(connection);
     const taken = this.awareness.take(connection, user, update);
-    if (taken && !(taken instanceof Uint8Array)) return taken;
-    if (taken) this.tell(taken, connection);
+    if (typeof taken === "object") return taken;
+    if (taken) this.tellSoon(connection);
     if (taken && hadNone) this.tellPeople();
     return null;
   }
 
+  /** What comes at about the same time is told in one message: with many editors most of the work is sending. */
+  private tellSoon(connection: string): void {
+    const waits = this.tellers.size > 0;
+    this.tellers.add(connection);
+    if (waits) return;
+    setImmediate(() => {
+      const [only = SERVER] = this.tellers.size === 1 ? this.tellers : [];
+      this.tellers.clear();
+      const news = this.awareness.news();
+      if (news) this.tell(news, only === SERVER ? null : only);
+    });
+  }
+
   private tellStandIns(): void {
-    for (const update of this.standIns.refresh(this.caretOf)) this.tell(update, null);
+    this.standIns.refresh(this.caretOf);
+    this.tellSoon(SERVER);
   }
 }

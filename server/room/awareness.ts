@@ -35,16 +35,20 @@ export type AwarenessRefusal = { code: 4402 | 4409 | 4413; reason: string };
 /**
  * What the clients of a document tell about themselves: carets, selections, presence ([Y5]). Unlike the awareness of
  * y-protocols it believes nobody: an id belongs to the connection that announced it, and the user in a state is put
- * there by the server.
+ * there by the server. What changes is gathered until it is asked for.
  */
 export class RoomAwareness {
   private readonly states = new Map<number, State>();
+  /** Ids by the connection that has them. */
+  private readonly ids = new Map<string, Set<number>>();
   /** Clocks of those that have gone, the newest last. */
   private readonly gone = new Map<number, number>();
   /** For whom the server speaks, with their ids. */
   private readonly standIns = new Map<string, number>();
   /** Connections that another one of the same user took an id from, with the id. */
   private readonly outdone = new Set<string>();
+  /** What has changed and was not handed on, by id. */
+  private changed = new Map<number, [clock: number, json: string]>();
 
   /** Number of clients that have told something. */
   get size(): number {
@@ -53,26 +57,88 @@ export class RoomAwareness {
 
   /** Whether a connection has told something that stands. */
   has(connection: string): boolean {
-    for (const state of this.states.values()) if (state.connection === connection) return true;
-    return false;
+    return this.ids.has(connection);
+  }
+
+  /** What has changed since this was last called, as one update; `null` when nothing has. */
+  news(): Uint8Array | null {
+    const { changed } = this;
+    if (changed.size === 0) return null;
+    this.changed = new Map();
+    return encodeUpdate([...changed].map(([id, [clock, json]]) => [id, clock, json]));
+  }
+
+  /** Everything at this moment as one update; `null` when there is nothing. */
+  all(): Uint8Array | null {
+    if (this.states.size === 0) return null;
+    return encodeUpdate([...this.states].map(([id, { clock, json }]) => [id, clock, json]));
+  }
+
+  /**
+   * Takes in what a connection tells.
+   * @param update as y-protocols encodes it
+   * @returns whether there is anything new in it, or why it is refused: nothing of it counts then
+   */
+  take(connection: string, user: AwarenessUser, update: Uint8Array): boolean | AwarenessRefusal {
+    const told = readUpdate(update);
+    if (!Array.isArray(told)) return told;
+    const read = told.filter((one) => !this.isEcho(connection, user, one));
+    let own = this.ids.get(connection)?.size ?? 0;
+    for (const { id, state } of read) {
+      const known = this.states.get(id);
+      // Somebody who comes back may be here before the old socket is known to be dead; two that both live are not one.
+      const isTaken = known && known.connection !== connection && known.user !== user.id;
+      if (isTaken || this.outdone.has(`${connection} ${id}`))
+        return { code: 4409, reason: `Another client uses the id ${id}. Take a new one and connect again.` };
+      if (known?.connection !== connection && state !== null && ++own > IDS)
+        return { code: 4413, reason: `A connection may have ${IDS} awareness ids at a time.` };
+    }
+    let isNews = false;
+    for (const { id, clock, state } of read) {
+      const known = this.states.get(id);
+      // A state that is gone is told with the clock it had.
+      if (known ? clock < known.clock || (clock === known.clock && state !== null) : state === null) continue;
+      if (known && known.connection !== connection) this.outdone.add(`${known.connection} ${id}`);
+      if (state === null) this.isGone(id, clock);
+      else this.put(id, { connection, user: user.id, clock, json: JSON.stringify(stamped(state, user)) });
+      isNews = true;
+    }
+    return isNews;
+  }
+
+  /** A connection has gone, and what it told goes with it. @returns whether it had told anything */
+  leave(connection: string): boolean {
+    for (const one of this.outdone) if (one.startsWith(`${connection} `)) this.outdone.delete(one);
+    for (const state of this.states.values()) if (state.heir === connection) state.heir = undefined;
+    let isNews = false;
+    for (const id of [...(this.ids.get(connection) ?? [])]) {
+      const state = this.states.get(id) as State;
+      const { heir, clock } = state;
+      if (heir === undefined) {
+        this.isGone(id, clock);
+        isNews = true;
+      } else {
+        this.forget(id, connection);
+        this.own(id, heir);
+        state.connection = heir;
+        state.heir = undefined;
+      }
+    }
+    return isNews;
   }
 
   /**
    * Tells something for somebody who cannot.
    * @param who any name; what is told for it replaces what was told before
    * @param json an object; `null` when they have gone
-   * @returns the update to hand on; `null` when there is nothing to take away
    */
-  speak(who: string, json: string): Uint8Array;
-  speak(who: string, json: string | null): Uint8Array | null;
-  speak(who: string, json: string | null): Uint8Array | null {
+  speak(who: string, json: string | null): void {
     let id = this.standIns.get(who);
     const clock = (id === undefined ? undefined : this.states.get(id)?.clock) ?? 0;
     if (json === null) {
-      if (id === undefined) return null;
+      if (id === undefined) return;
       this.standIns.delete(who);
-      this.isGone(id, clock);
-      return encodeUpdate([[id, clock, "null"]]);
+      return this.isGone(id, clock);
     }
     if (id === undefined) {
       // By chance, so that a room that was loaded anew is not taken for its past.
@@ -80,42 +146,7 @@ export class RoomAwareness {
       while (this.states.has(id));
       this.standIns.set(who, id);
     }
-    this.states.set(id, { connection: SERVER, user: SERVER, clock: clock + 1, json });
-    return encodeUpdate([[id, clock + 1, json]]);
-  }
-
-  /**
-   * Takes in what a connection tells.
-   * @param update as y-protocols encodes it
-   * @returns the update to hand on, `null` when there is nothing new in it, or why it is refused: nothing of it counts
-   *   then
-   */
-  take(connection: string, user: AwarenessUser, update: Uint8Array): Uint8Array | AwarenessRefusal | null {
-    const told = readUpdate(update);
-    if (!Array.isArray(told)) return told;
-    const read = told.filter((one) => !this.isEcho(connection, user, one));
-    const own = [...this.states].filter(([, state]) => state.connection === connection).map(([id]) => id);
-    for (const { id, state } of read) {
-      const known = this.states.get(id);
-      // Somebody who comes back may be here before the old socket is known to be dead; two that both live are not one.
-      const isTaken = known && known.connection !== connection && known.user !== user.id;
-      if (isTaken || this.outdone.has(`${connection} ${id}`))
-        return { code: 4409, reason: `Another client uses the id ${id}. Take a new one and connect again.` };
-      if (known?.connection !== connection && state !== null && own.push(id) > IDS)
-        return { code: 4413, reason: `A connection may have ${IDS} awareness ids at a time.` };
-    }
-    const news: [number, number, string][] = [];
-    for (const { id, clock, state } of read) {
-      const known = this.states.get(id);
-      // A state that is gone is told with the clock it had.
-      if (known ? clock < known.clock || (clock === known.clock && state !== null) : state === null) continue;
-      if (known && known.connection !== connection) this.outdone.add(`${known.connection} ${id}`);
-      if (state === null) this.isGone(id, clock);
-      const json = state === null ? "null" : JSON.stringify(stamped(state, user));
-      if (state !== null) this.states.set(id, { connection, user: user.id, clock, json });
-      news.push([id, clock, json]);
-    }
-    return news.length > 0 ? encodeUpdate(news) : null;
+    this.put(id, { connection: SERVER, user: SERVER, clock: clock + 1, json });
   }
 
   /** Stock providers send back whatever they hear, also of clients that have gone since. */
@@ -127,35 +158,34 @@ export class RoomAwareness {
     return clock <= (this.gone.get(id) ?? -1);
   }
 
+  private put(id: number, state: State): void {
+    const before = this.states.get(id)?.connection;
+    if (before !== undefined && before !== state.connection) this.forget(id, before);
+    this.own(id, state.connection);
+    this.states.set(id, state);
+    this.changed.set(id, [state.clock, state.json]);
+  }
+
   private isGone(id: number, clock: number): void {
+    const state = this.states.get(id);
+    if (state) this.forget(id, state.connection);
     this.states.delete(id);
+    this.changed.set(id, [clock, "null"]);
     this.gone.set(id, clock);
     const [oldest] = this.gone.keys();
     if (this.gone.size > REMEMBERED && oldest !== undefined) this.gone.delete(oldest);
   }
 
-  /** A connection has gone. @returns the update that takes its states away; `null` when it had none */
-  leave(connection: string): Uint8Array | null {
-    for (const one of this.outdone) if (one.startsWith(`${connection} `)) this.outdone.delete(one);
-    const gone: [number, number, string][] = [];
-    for (const [id, state] of this.states) {
-      if (state.heir === connection) state.heir = undefined;
-      if (state.connection !== connection) continue;
-      if (state.heir !== undefined) {
-        state.connection = state.heir;
-        state.heir = undefined;
-        continue;
-      }
-      this.isGone(id, state.clock);
-      gone.push([id, state.clock, "null"]);
-    }
-    return gone.length > 0 ? encodeUpdate(gone) : null;
+  private own(id: number, connection: string): void {
+    const ids = this.ids.get(connection);
+    if (ids) ids.add(id);
+    else this.ids.set(connection, new Set([id]));
   }
 
-  /** Everything at this moment as one update; `null` when there is nothing. */
-  all(): Uint8Array | null {
-    if (this.states.size === 0) return null;
-    return encodeUpdate([...this.states].map(([id, { clock, json }]) => [id, clock, json]));
+  private forget(id: number, connection: string): void {
+    const ids = this.ids.get(connection);
+    ids?.delete(id);
+    if (ids?.size === 0) this.ids.delete(connection);
   }
 }
 

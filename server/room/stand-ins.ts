@@ -19,22 +19,16 @@ export class StandIns {
     this.awareness = awareness;
   }
 
-  /** Brings the states up to date. @returns the updates to hand on */
-  refresh(caretOf: CaretOf): Uint8Array[] {
+  /** Brings the states up to date. */
+  refresh(caretOf: CaretOf): void {
     const now = new Map<string, string>();
     for (const person of this.people.all().all) {
       const state = this.stateOf(person, caretOf);
       if (state) now.set(person.client, JSON.stringify(state));
     }
-    const updates: Uint8Array[] = [];
-    for (const client of this.told.keys()) {
-      const update = now.has(client) ? null : this.awareness.speak(client, null);
-      if (update) updates.push(update);
-    }
-    for (const [client, json] of now)
-      if (this.told.get(client) !== json) updates.push(this.awareness.speak(client, json));
+    for (const client of this.told.keys()) if (!now.has(client)) this.awareness.speak(client, null);
+    for (const [client, json] of now) if (this.told.get(client) !== json) this.awareness.speak(client, json);
     this.told = now;
-    return updates;
   }
 
   private stateOf({ client, user, kind, data }: Person, caretOf: CaretOf): Record<string, Json> | null {
