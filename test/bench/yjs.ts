@@ -82,7 +82,7 @@ function told(way: "lane" | "door", count: number, runs: Record<Way, Measured>[]
       unit: "1/s",
       pairs: pairs("perCpuSecond"),
       better: "higher",
-      bound: { atLeast: 1 },
+      bound: { atLeast: 1.5 },
     }),
     besidePeer({ ...named, case: `${what}: caret p50`, unit: "ms", pairs: pairs("p50"), better: "lower" }),
     besidePeer({ ...named, case: `${what}: caret p99`, unit: "ms", pairs: pairs("p99"), better: "lower" }),
