@@ -37,7 +37,7 @@ function fakeThread(id: string, runs: object[] = []) {
       told.push([what, ...args]);
       return Promise.resolve();
     };
-  const snapshot = { id, runs, inputs: [], people: [], status: "live" };
+  const snapshot = { id, runs, inputs: [], interrupts: [], people: [], status: "live" };
   const thread = {
     id,
     snapshot,

@@ -6,6 +6,7 @@ import "./style/shell.css";
 import "./style/conversation.css";
 import "./style/markdown.css";
 import "./style/desk.css";
+import "./style/question.css";
 import "./style/state.css";
 import "./style/editor.css";
 import "./style/over.css";

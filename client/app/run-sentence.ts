@@ -30,7 +30,7 @@ export function runSentence(end: TurnEnd, agent: string): RunSentence | null {
         again: false,
       };
     case "interrupt":
-      return { tone: "quiet", text: words.end.interrupt(agent), again: false };
+      return { tone: "quiet", text: decided(end) ?? words.end.asked, again: false };
     case "error": {
       const { code = "", message } = end;
       if (message && SAID_WELL.test(code)) return { tone: "bad", text: message, again: true };
@@ -39,4 +39,15 @@ export function runSentence(end: TurnEnd, agent: string): RunSentence | null {
       return { tone: "bad", text: ours, ...(details && { details }), again: true };
     }
   }
+}
+
+/** Who decided what about the questions of a run; `null` before anybody did. */
+function decided({ decisions = [] }: TurnEnd): string | null {
+  const { approved: yes, declined, answered, cancelled } = words.end.decided;
+  const said = decisions.map(({ by, status, approved }) => {
+    const say =
+      status === "cancelled" ? cancelled : approved === undefined ? answered : approved ? yes : declined;
+    return say(nameOf(by));
+  });
+  return said.length === 0 ? null : [...new Set(said)].join(" · ");
 }

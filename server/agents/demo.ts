@@ -36,7 +36,7 @@ export function demoAgent(
     throw Object.assign(new RangeError(message), { code: "bad_option" });
   }
   return async function* demo(input, { signal }) {
-    for (const { wait, event } of script(input, seed)) {
+    for (const { wait, event } of script(input, seed, clock.now())) {
       if (speed > 0) await pause(clock, wait / speed, signal);
       if (signal.aborted) return;
       yield event as BaseEvent;

@@ -94,9 +94,13 @@ function Call({
   const asked = useThreadValue(thread, ({ toolCalls }) =>
     toolCalls.some((each) => each.toolCallId === call.id),
   );
+  const held = useThreadValue(thread, ({ interrupts }) =>
+    interrupts.some(({ toolCallId, answered }) => toolCallId === call.id && !answered),
+  );
   const answer = result?.role === "tool" ? result : undefined;
   let state: CallState = about.end ? "unanswered" : about.streaming ? "calling" : "running";
   if (asked) state = "asked";
+  if (held) state = "held";
   if (answer) state = answer.error ? "failed" : "answered";
   const content = answer && (contentText(answer.content) || answer.error || "");
   return (

@@ -41,6 +41,9 @@ function Writing({ thread, agents, me, live, focus, shared = null, onSent }: Pro
   const typing = useMemo(() => createTyping((now) => thread.setTyping(now)), [thread]);
   useEffect(() => () => typing.ended(), [typing]);
   const busy = useThreadValue(thread, ({ runs, inputs }) => runs.length > 0 || inputs.length > 0);
+  const asked = useThreadValue(thread, ({ interrupts }) => interrupts.some(({ answered }) => !answered));
+  // What is said while an agent waits for an answer is said in the place of one.
+  const more = asked && !draft.note ? { interrupts: "cancel" as const } : {};
   const preset = agents.find((agent) => agent.default)?.id ?? agents[0]?.id;
   const agent = agents.some(({ id }) => id === draft.agent) ? draft.agent : preset;
   const { note, alone = false } = draft;
@@ -88,7 +91,7 @@ function Writing({ thread, agents, me, live, focus, shared = null, onSent }: Pro
     onSent();
   };
   const sendShared = async (from: DraftEditor) => {
-    const done = from.send({ note, ...(agent !== undefined && { agent }) });
+    const done = from.send({ note, ...more, ...(agent !== undefined && { agent }) });
     if (!done) return;
     sent();
     setDraft({ ...draft, note: false });
@@ -102,7 +105,7 @@ function Writing({ thread, agents, me, live, focus, shared = null, onSent }: Pro
     sent();
     // A failure shows at the message.
     if (note) void thread.note(said).catch(() => {});
-    else void thread.send(said, agent === undefined ? {} : { agent }).catch(() => {});
+    else void thread.send(said, { ...more, ...(agent !== undefined && { agent }) }).catch(() => {});
     setDraft({ ...draft, text: "", note: false });
   };
   const wrote = (next: string) => {
@@ -112,7 +115,9 @@ function Writing({ thread, agents, me, live, focus, shared = null, onSent }: Pro
   };
   const label = note
     ? words.composer.placeholderNote
-    : words.composer.placeholder(agent ? agentName(agents, agent) : null);
+    : asked
+      ? words.composer.placeholderInstead
+      : words.composer.placeholder(agent ? agentName(agents, agent) : null);
 
   return (
     <form
@@ -209,7 +214,13 @@ function Writing({ thread, agents, me, live, focus, shared = null, onSent }: Pro
         <TypingLine thread={thread} me={me} />
         <StopButton thread={thread} live={live} />
         <button type="submit" className="primary" disabled={blank}>
-          {note ? words.composer.addNote : busy ? words.composer.queue : words.composer.send}
+          {note
+            ? words.composer.addNote
+            : asked
+              ? words.composer.instead
+              : busy
+                ? words.composer.queue
+                : words.composer.send}
         </button>
       </div>
     </form>

@@ -10,6 +10,7 @@ import { words } from "../words.ts";
 import { AgentGroup, SilentEnd, SilentRun } from "./agent-group.tsx";
 import { Icon } from "./icons.tsx";
 import { PersonGroup } from "./person-group.tsx";
+import { Questions } from "./question.tsx";
 
 /** The conversation: it stays where one reads, and follows the end while one is there. */
 export function Flow({ thread, sent, empty }: { thread: Thread; sent: number; empty: React.ReactNode }) {
@@ -74,6 +75,7 @@ export function Flow({ thread, sent, empty }: { thread: Thread; sent: number; em
             {starting.map(({ inputId, agent, by }) => (
               <SilentRun key={inputId} agent={agent ?? ""} by={by} run={undefined} />
             ))}
+            <Questions />
           </HoldStill>
         </div>
       </div>

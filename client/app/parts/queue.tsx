@@ -7,37 +7,60 @@ import { words } from "../words.ts";
 /** So many are shown before one asks for the rest. */
 const SHOWN = 3;
 
-/** What waits for the agent: who wants what, and a way to take it back. */
-export function Queue({ thread }: { thread: Thread }) {
+/** What waits for the agent: who wants what, and ways to change that. */
+export function Queue({ thread, me }: { thread: Thread; me: string }) {
   const inputs = useThreadValue(thread, ({ inputs }) => inputs);
   const [all, setAll] = useState(false);
+  const [edited, setEdited] = useState<string | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const waiting = inputs.filter(({ status }) => status === "queued");
   if (waiting.length === 0) return null;
   const shown = all ? waiting : waiting.slice(0, SHOWN);
   const hidden = waiting.length - shown.length;
-  const withdraw = (input: InputInfo) => {
+  const change = (done: Promise<void>) => {
     setProblem(null);
-    thread
-      .withdraw(input.inputId)
-      .catch((error: { code?: string; message: string }) =>
-        setProblem(error.code === "gone" ? words.queue.gone : error.message),
-      );
+    done.catch((error: { code?: string; message: string }) =>
+      setProblem(error.code === "gone" ? words.queue.gone : error.message),
+    );
   };
   return (
     <section className="queue" aria-label={words.queue.waiting(waiting.length)}>
       <span className="queue-count">{words.queue.waiting(waiting.length)}</span>
       <ol>
-        {shown.map((input) => (
-          <li key={input.inputId}>
-            <span className="queue-text">
-              {nameOf(input.by)}: {words.queue.quote(textOf(input))}
-            </span>
-            <button type="button" className="quiet" onClick={() => withdraw(input)}>
-              {words.queue.withdraw}
-            </button>
-          </li>
-        ))}
+        {shown.map((input, i) =>
+          edited === input.inputId ? (
+            <li key={input.inputId}>
+              <EditInput
+                input={input}
+                onDone={(text) => {
+                  setEdited(null);
+                  const [message] = input.messages;
+                  if (text !== null && message)
+                    change(thread.edit(input.inputId, { id: message.id, content: text }));
+                }}
+              />
+            </li>
+          ) : (
+            <li key={input.inputId}>
+              <span className="queue-text">
+                {nameOf(input.by)}: {words.queue.quote(textOf(input))}
+              </span>
+              {i > 0 && (
+                <button type="button" className="quiet" onClick={() => change(thread.move(input.inputId, i))}>
+                  {words.queue.sooner}
+                </button>
+              )}
+              {isOf(input, me) && (
+                <button type="button" className="quiet" onClick={() => setEdited(input.inputId)}>
+                  {words.queue.edit}
+                </button>
+              )}
+              <button type="button" className="quiet" onClick={() => change(thread.withdraw(input.inputId))}>
+                {words.queue.withdraw}
+              </button>
+            </li>
+          ),
+        )}
         {(hidden > 0 || all) && waiting.length > SHOWN && (
           <li>
             <button type="button" className="quiet" onClick={() => setAll(!all)}>
@@ -54,6 +77,52 @@ export function Queue({ thread }: { thread: Thread }) {
     </section>
   );
 }
+
+/** The text of an input while it is changed. */
+function EditInput({ input, onDone }: { input: InputInfo; onDone: (text: string | null) => void }) {
+  const [text, setText] = useState(() => wholeText(input));
+  return (
+    <form
+      className="queue-edit"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (text.trim() !== "") onDone(text === wholeText(input) ? null : text);
+      }}
+    >
+      <textarea
+        aria-label={words.queue.field}
+        value={text}
+        rows={Math.min(6, text.split("\n").length)}
+        // biome-ignore lint/a11y/noAutofocus: it appears because somebody asked for it
+        autoFocus
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing) {
+            event.preventDefault();
+            event.currentTarget.form?.requestSubmit();
+          }
+          if (event.key !== "Escape") return;
+          event.stopPropagation();
+          onDone(null);
+        }}
+      />
+      <button type="submit" className="quiet" disabled={text.trim() === ""}>
+        {words.queue.save}
+      </button>
+      <button type="button" className="quiet" onClick={() => onDone(null)}>
+        {words.queue.leave}
+      </button>
+    </form>
+  );
+}
+
+/** Only who wrote a text may change it, and only where it is one text. */
+function isOf({ by, messages }: InputInfo, me: string): boolean {
+  const [message, ...more] = messages;
+  return by.kind === "user" && by.id === me && more.length === 0 && typeof message?.content === "string";
+}
+
+const wholeText = ({ messages: [message] }: InputInfo) => String(message?.content ?? "");
 
 const textOf = ({ messages }: InputInfo) =>
   messages

@@ -115,7 +115,7 @@ export function ThreadPage({ id, made, join, focus, onMenu, onNewest, onSomeoneE
               empty={known ? <Start thread={thread} join={join} onAsk={ask} /> : <Waiting />}
             />
             <div className="desk">
-              <Queue thread={thread} />
+              <Queue thread={thread} me={me} />
               <Composer
                 thread={thread}
                 agents={agents}

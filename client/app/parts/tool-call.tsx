@@ -6,10 +6,11 @@ import { Folded } from "./folded.tsx";
  * - `calling`: its arguments are being written
  * - `running`: the agent waits for its result
  * - `asked`: the application has to answer it
+ * - `held`: somebody has to allow it
  * - `answered`, `failed`: there is a result
  * - `unanswered`: its run ended without one
  */
-export type CallState = "calling" | "running" | "asked" | "answered" | "failed" | "unanswered";
+export type CallState = "calling" | "running" | "asked" | "held" | "answered" | "failed" | "unanswered";
 
 /** A tool call as one line: name, what it was asked, what came back. */
 export function ToolCallLine(call: {
@@ -58,5 +59,6 @@ function CallResult({ args, result, state }: { args: string; result: string | un
 function stateWord(state: CallState): string {
   if (state === "calling") return words.work.calling;
   if (state === "asked") return words.work.waitsForApp;
+  if (state === "held") return words.work.held;
   return state === "running" ? words.work.running : words.work.noAnswer;
 }

@@ -82,6 +82,13 @@ export class Narrator {
   /** A tool call whose arguments arrive in pieces, what happens meanwhile, then its result. */
   *call(call: Call, meanwhile: Iterable<Beat>): Generator<Beat> {
     const toolCallId = this.id("t");
+    yield* this.ask(toolCallId, call);
+    yield* meanwhile;
+    yield this.result(toolCallId, call.result);
+  }
+
+  /** A tool call without its result: somebody else has to give it, or to allow it first. */
+  *ask(toolCallId: string, call: Omit<Call, "result">): Generator<Beat> {
     const { name: toolCallName, parentMessageId } = call;
     yield this.after(120, 250, {
       type: EventType.TOOL_CALL_START,
@@ -96,10 +103,13 @@ export class Narrator {
       yield this.after(30, 80, { type: EventType.TOOL_CALL_ARGS, toolCallId, delta });
     }
     yield this.after(10, 40, { type: EventType.TOOL_CALL_END, toolCallId });
-    yield* meanwhile;
-    const content = JSON.stringify(call.result);
-    const result = { messageId: this.id("m"), toolCallId, content, role: "tool" as const };
-    yield this.after(350, 700, { type: EventType.TOOL_CALL_RESULT, ...result });
+  }
+
+  /** What came of a tool call. */
+  result(toolCallId: string, result: object): Beat {
+    const content = JSON.stringify(result);
+    const fields = { messageId: this.id("m"), toolCallId, content, role: "tool" as const };
+    return this.after(350, 700, { type: EventType.TOOL_CALL_RESULT, ...fields });
   }
 
   /** A progress activity: `begin` shows it with nothing done, each `tick` checks off the next item. */
