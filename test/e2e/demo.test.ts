@@ -176,13 +176,15 @@ inBrowser(`two write and tick while an agent writes, and only a stock client los
   await Promise.all([page.close(), table.close()]);
 });
 
-inBrowser(`the film of it is short, small, and plays${reason}`, async () => {
-  const film = readFileSync(FILE);
-  expect(film.length).toBeLessThanOrEqual(LARGEST);
+test("the film of it is small enough for a README", () => {
+  expect(readFileSync(FILE).length).toBeLessThanOrEqual(LARGEST);
+});
+
+inBrowser(`the film of it is short, and plays${reason}`, async () => {
   const page = await browser.newPage();
   await page.goto(`${server.url}/healthz`);
-  const { frames, length } = await play(page, film);
-  expect(frames).toBeGreaterThan(50);
+  const { frames, length } = await play(page, readFileSync(FILE));
+  expect(frames).toBeGreaterThan(40);
   expect(length).toBeGreaterThan(12_000);
   expect(length).toBeLessThan(20_000);
   await page.close();
