@@ -1,11 +1,12 @@
 import { useEffect, useState } from "react";
+import { ALONE } from "./alone.ts";
 import { keep, kept } from "./storage.ts";
 
 /** What the panel beside a conversation can show. */
 export type Tab = "plan" | "document" | "data";
 
-/** Up to this width the panel lies over the conversation. */
-const NARROW = "(max-width: 999px)";
+/** Up to this width the panel lies over the conversation; what the list of threads does not take is room too. */
+const NARROW = ALONE ? "(max-width: 699px)" : "(max-width: 999px)";
 const OPEN = "state.open";
 const TAB = "state.tab";
 

@@ -1,4 +1,4 @@
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
 import { expect } from "vitest";
 
 /** Long enough for a machine that has other things to do, ms. */
@@ -8,17 +8,12 @@ const PATIENCE = 30_000;
 export class AppWindow {
   readonly page: Page;
   /** What the page complained about; refused connections are none. */
-  readonly complaints: string[] = [];
+  readonly complaints: readonly string[];
 
   private constructor(page: Page) {
     this.page = page;
     page.setDefaultTimeout(PATIENCE);
-    page.on("pageerror", (error) => this.complaints.push(String(error)));
-    page.on("console", (message) => {
-      const text = message.text();
-      if (message.type() === "error" && !/WebSocket connection|net::ERR_/.test(text))
-        this.complaints.push(text);
-    });
+    this.complaints = complaintsOf(page);
   }
 
   /** Opens the app as a newcomer who says their name. */
@@ -135,9 +130,25 @@ export class AppWindow {
   }
 }
 
+/** What a page and its frames complain about from now on; refused connections are none. */
+export function complaintsOf(page: Page): readonly string[] {
+  const complaints: string[] = [];
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("console", (message) => {
+    const text = message.text();
+    if (message.type() === "error" && !/WebSocket connection|net::ERR_/.test(text)) complaints.push(text);
+  });
+  return complaints;
+}
+
 /** What stands in the field of a page of the app. */
 export function writtenIn(page: Page): Promise<string> {
-  return page.getByLabel("Message").evaluate((field) => {
+  return textIn(page.getByLabel("Message"));
+}
+
+/** What stands in a field, one that people write in together too; there the carets of others are no part of it. */
+export function textIn(field: Locator): Promise<string> {
+  return field.evaluate((field) => {
     if (field instanceof HTMLTextAreaElement) return field.value;
     const lines = [...field.querySelectorAll(".cm-line")].map((line) => {
       const text = line.cloneNode(true) as Element;

@@ -8,7 +8,6 @@ import { type ServerProcess, startServer } from "../kit/server-process.ts";
 import { buildApp } from "./app-build.ts";
 import { AppWindow, writtenIn } from "./app-window.ts";
 import { type HeldAgent, startHeldAgent } from "./held-agent.ts";
-import { takeScreenshot } from "./screenshot.ts";
 import { layWire } from "./wire.ts";
 
 const found = await chromium();
@@ -34,7 +33,7 @@ beforeAll(async () => {
   const store = `sqlite:${join(folder, "demo.db")}`;
   [browser, demo, held] = await Promise.all([
     openBrowser(),
-    startServer(["--store", store, "--demo-speed", process.env.COTHREAD_SCREENSHOT === "1" ? "0.5" : "4"]),
+    startServer(["--store", store, "--demo-speed", "4"]),
     startHeld(),
   ]);
 });
@@ -69,7 +68,6 @@ inBrowser(`newcomers see a run live, and one who was cut off misses nothing${rea
   // The first thread opened by itself, the same one for both; a suggestion starts a run that both see.
   await ana.page.getByRole("button", { name: /^Plan something/ }).click();
   for (const window of [ana, ben]) await window.sees(/run by Ana$/);
-  if (process.env.COTHREAD_SCREENSHOT === "1") await takeScreenshot(browser, ana, ben);
 
   wire.cut();
   await ben.pill(/^reconnecting/);

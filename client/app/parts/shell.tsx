@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useClient, useThreads } from "../../react/index.ts";
+import { ALONE } from "../alone.ts";
 import { newId } from "../new-id.ts";
 import { refusalOf } from "../refusal.ts";
 import { readRoute } from "../route.ts";
@@ -92,26 +93,36 @@ export function Shell({ name, other, join, onCode, ...me }: Props) {
     if (sheet) setSheet(false);
     else document.querySelector<HTMLButtonElement>("[data-stop]")?.click();
   }, [sheet]);
-  useKeys(actions, onEscape);
+  useKeys(ALONE ? NO_KEYS : actions, onEscape);
 
   const error = refusalOf(connection);
   if (error) return <Refused error={error} join={join} onAgain={() => client.reconnect()} onCode={onCode} />;
   const openSheet = () => setSheet(true);
+  const classes = ["shell", ALONE && "shell-alone", sheet && "sheet-open", status !== "live" && "away"];
   return (
-    <div className={["shell", sheet && "sheet-open", status !== "live" && "away"].filter(Boolean).join(" ")}>
-      <ThreadList
-        current={current}
-        filter={filter}
-        onNew={onNew}
-        onChoose={() => setSheet(false)}
-        onListed={onListed}
-      >
-        <MeMenu name={name} other={other} {...me} />
-        <button type="button" className="quiet keys-button" onClick={() => keys.current?.showModal()}>
-          {words.keys.open} <kbd>?</kbd>
-        </button>
-      </ThreadList>
-      <button type="button" className="backdrop" aria-label={words.close} onClick={() => setSheet(false)} />
+    <div className={classes.filter(Boolean).join(" ")}>
+      {!ALONE && (
+        <>
+          <ThreadList
+            current={current}
+            filter={filter}
+            onNew={onNew}
+            onChoose={() => setSheet(false)}
+            onListed={onListed}
+          >
+            <MeMenu name={name} other={other} {...me} />
+            <button type="button" className="quiet keys-button" onClick={() => keys.current?.showModal()}>
+              {words.keys.open} <kbd>?</kbd>
+            </button>
+          </ThreadList>
+          <button
+            type="button"
+            className="backdrop"
+            aria-label={words.close}
+            onClick={() => setSheet(false)}
+          />
+        </>
+      )}
       {current === null ? (
         <NoThread onMenu={openSheet} />
       ) : (
@@ -130,6 +141,9 @@ export function Shell({ name, other, join, onCode, ...me }: Props) {
     </div>
   );
 }
+
+/** What single keys do moves about among threads. */
+const NO_KEYS = {};
 
 const ALL = { archived: false, limit: 200 };
 

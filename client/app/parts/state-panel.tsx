@@ -56,14 +56,16 @@ export function StatePanel({ tabs, panel }: { tabs: readonly Tab[]; panel: Retur
   };
   return (
     <>
-      <button
-        type="button"
-        className="state-backdrop"
-        aria-label={words.close}
-        onClick={() => setOpen(false)}
-      />
+      {narrow && (
+        <button
+          type="button"
+          className="state-backdrop"
+          aria-label={words.close}
+          onClick={() => setOpen(false)}
+        />
+      )}
       <aside
-        className="state"
+        className={narrow ? "state state-over" : "state"}
         aria-label={words.state.panel}
         onKeyDown={(event) => {
           if (event.key !== "Escape" || !narrow || event.defaultPrevented) return;

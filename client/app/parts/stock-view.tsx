@@ -71,7 +71,7 @@ function StockStep({ step }: { step: FatedStep }) {
   const { text, status, fate } = step;
   return (
     <li className={`step step-${status} fate-${fate}`}>
-      <span className="stock-step">
+      <label className="stock-step">
         <span className="step-box">
           <input type="checkbox" checked={status === "done"} disabled />
           {status === "done" && <Icon name="check" size={12} />}
@@ -80,7 +80,7 @@ function StockStep({ step }: { step: FatedStep }) {
           {fate === "lost" ? <del>{text}</del> : text}
           {fate !== "same" && <span className="fate">{fateWords(step)}</span>}
         </span>
-      </span>
+      </label>
     </li>
   );
 }
