@@ -7,6 +7,7 @@ import { chromium, openBrowser } from "../kit/chromium.ts";
 import { type ServerProcess, startServer } from "../kit/server-process.ts";
 import { buildApp } from "./app-build.ts";
 import { AppWindow } from "./app-window.ts";
+import { startHeldAgent } from "./held-agent.ts";
 
 const found = await chromium();
 const reason = "skip" in found ? ` (skipped: ${found.skip})` : "";
@@ -53,7 +54,7 @@ inBrowser(
     await box(ben)
       .getByText(/^expires in (?:30:00|29:\d\d)$/)
       .waitFor();
-    await box(ben).getByLabel("Subject").fill("");
+    await box(ben).getByLabel("Subject").fill("long ".repeat(40));
     await press(ben, "Approve with changes");
     // The server holds it against the agent's schema.
     await box(ben).getByRole("alert").waitFor();
@@ -98,15 +99,13 @@ inBrowser(`something else can be said instead of an answer${reason}`, async () =
 });
 
 inBrowser(`what waits is changed by who wrote it, and moved by anybody${reason}`, async () => {
-  const ana = await AppWindow.open(browser, server.url, "Ana");
+  const agent = await startHeldAgent();
+  const own = await startServer(["--store", "memory:", "--agent", `Helper=${agent.url}`]);
+  const ana = await AppWindow.open(browser, own.url, "Ana");
   await ana.startThread();
   const ben = await AppWindow.open(browser, ana.page.url(), "Ben");
-  await ana.send("Send the invitation");
-  await box(ana).waitFor();
-  // Behind a question nothing runs: what is queued stays, however fast the agent is.
-  await press(ana, "Approve");
-  await ana.send("Draft a launch plan for the mobile release");
-  await ana.stop.waitFor();
+  await ana.send("go");
+  await expect.poll(() => agent.runs).toBe(1);
   await ana.send("first");
   await ana.send("second");
   const rows = (window: AppWindow) => window.page.locator(".queue-text").allTextContents();
@@ -119,8 +118,15 @@ inBrowser(`what waits is changed by who wrote it, and moved by anybody${reason}`
   await field.fill("second thoughts");
   await field.press("Enter");
   await expect.poll(() => rows(ben)).toEqual(["Ana: “second thoughts”", "Ana: “first”"]);
+  agent.finish();
+  await expect.poll(() => agent.runs).toBe(2);
+  await expect.poll(() => rows(ben)).toEqual(["Ana: “first”"]);
+  expect(await ben.said("second thoughts")).toBe(1);
+  agent.finish();
+  await expect.poll(() => agent.runs).toBe(3);
+  agent.finish();
   await Promise.all([ana.idle(), ben.idle()]);
-  const order = (await ben.text()).match(/second thoughts|first/g);
-  expect(order?.indexOf("second thoughts")).toBeLessThan(order?.indexOf("first") as number);
   await Promise.all([ana.close(), ben.close()]);
+  await own.kill();
+  agent.close();
 });

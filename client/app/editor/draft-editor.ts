@@ -30,9 +30,12 @@ export interface DraftEditor {
   /** Writes a text behind what stands there. */
   putBehind(text: string): void;
   /** Sends what stands there; `null` when that is nothing. */
-  send(options: { agent?: string; note: boolean }): Promise<DraftOutcome> | null;
+  send(options: DraftOptions): Promise<DraftOutcome> | null;
   close(): void;
 }
+
+/** Who answers, whether anybody shall, and whether it is said in the place of answers that an agent waits for. */
+export type DraftOptions = { agent?: string; note: boolean; interrupts?: "cancel" };
 
 /** What a field is called, and what it tells the composer around it. */
 export type DraftEvents = {
@@ -130,11 +133,11 @@ export function openDraft(
       const end = view.state.doc.length;
       change(end, end, shown().trim() === "" ? text : `\n\n${text}`);
     },
-    send({ agent, note }) {
+    send({ note, ...to }) {
       if (shown().trim() === "") return null;
       trim();
       const text = shown();
-      const options = agent === undefined || note ? {} : { agent };
+      const options = note ? {} : to;
       // The server cannot cut out what it has not heard of: that is sent as a message of its own.
       if (!doc.synced && doc.unsaved) {
         change(view.state.field(heldBack), view.state.doc.length, "");
