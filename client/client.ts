@@ -128,6 +128,7 @@ export function createClient(options: ClientOptions = {}): Client {
   let guest = options.user;
   let madeId: string | undefined;
   let claim: ReturnType<typeof claimClientId> | undefined;
+  let clientId: string | undefined;
   let welcomed: DownFrameOf<"welcome"> | undefined;
   let cached: ClientSnapshot | null = null;
 
@@ -139,6 +140,7 @@ export function createClient(options: ClientOptions = {}): Client {
   const hello = async (): Promise<Hello> => {
     claim ??= claimClientId(random);
     const [{ id: client }, given] = await Promise.all([claim, token?.()]);
+    clientId = client;
     if (!guest?.id) madeId ??= guestId(random);
     // In JSON what is undefined is absent. Where there is a token, it says who this is.
     return {
@@ -229,6 +231,7 @@ export function createClient(options: ClientOptions = {}): Client {
     requests,
     outbox,
     connection: () => line.state,
+    client: () => clientId,
     me: () => ({ kind: "user", ...(welcomed?.user ?? { id: "", name: guest?.name ?? "" }) }),
     send: (frame) => line.send(JSON.stringify(frame)),
     sendBytes: line.send,

@@ -8,7 +8,10 @@ import { createTimer, type Timer } from "./timer.ts";
 type Unsent<F> = F extends unknown ? Omit<F, "ref"> : never;
 /** Frames that change something; each carries an id by which the server knows it when it comes again. */
 export type ChangeFrame = Unsent<
-  UpFrameOf<"submit" | "edit" | "move" | "withdraw" | "cancel" | "answer" | "update" | "patch" | "revert">
+  UpFrameOf<
+    | ("submit" | "edit" | "move" | "withdraw" | "cancel")
+    | ("answer" | "result" | "update" | "patch" | "revert")
+  >
 >;
 
 /** A change on its way. */

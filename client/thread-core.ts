@@ -14,6 +14,7 @@ import type { MessageAbout, ThreadSnapshot } from "./thread-snapshot.ts";
 import { statusOf, type ThreadStatus } from "./thread-status.ts";
 import { createThreadSync, type ThreadSync } from "./thread-sync.ts";
 import { createThreadView, type ThreadView } from "./thread-view.ts";
+import { createThreadTools } from "./tools.ts";
 
 /** How a thread is joined. */
 export type ThreadOptions = {
@@ -267,5 +268,5 @@ export function createThreadCore(id: string, host: ThreadHost): ThreadCore {
       if (status() === "failed" && connection().status === "live") join();
     },
   };
-  return Object.assign(core, { thread: createThread(core) });
+  return Object.assign(core, { thread: createThread(core, createThreadTools(core)) });
 }

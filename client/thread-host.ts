@@ -44,6 +44,8 @@ export interface ThreadHost {
   readonly requests: Requests;
   readonly outbox: Outbox;
   connection(): ConnectionState;
+  /** The id of this client, known once it has said hello. */
+  client(): string | undefined;
   /** The author of what is submitted here. */
   me(): Author;
   /** Sends a frame that needs no answer; false when the connection is not live. */

@@ -75,7 +75,7 @@ export type ThreadSnapshot = {
   readonly inputs: readonly InputInfo[];
   /** Open interrupts; answered ones until the run that resumes begins. */
   readonly interrupts: readonly InterruptInfo[];
-  /** Calls that ended runs left for the application to answer. */
+  /** Calls that ended runs left for clients to execute; `pending` ones are of tools that no client has. */
   readonly toolCalls: readonly ToolInfo[];
   /** Who is here now, one item for each of their clients; with `kind: "agent"`, agents that have a run under way. */
   readonly people: readonly Person[];

@@ -109,7 +109,9 @@ export function createThreadView(
         runs: kept.runs([timeline, runs?.version], () => runs?.all().map(runOf) ?? []),
         inputs: kept.inputs([timeline, versions?.inputs], () => list(timeline?.inputs)),
         interrupts: kept.interrupts([timeline, versions?.interrupts], () => list(timeline?.interrupts)),
-        toolCalls: kept.tools([timeline, versions?.tools], () => list(timeline?.tools)),
+        toolCalls: kept.tools([timeline, versions?.tools], () =>
+          list(timeline?.tools).filter(({ status }) => status !== "answered"),
+        ),
         members: timeline?.members ?? EMPTY,
         settings: timeline?.settings ?? EMPTY,
         title: timeline?.title ?? "",

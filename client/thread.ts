@@ -17,6 +17,7 @@ import { withSnapshotFields } from "./snapshot-fields.ts";
 import type { ThreadCore, ThreadEvents } from "./thread-core.ts";
 import type { ThreadUpdate } from "./thread-host.ts";
 import type { MessageAbout, MessageView, ThreadSnapshot } from "./thread-snapshot.ts";
+import type { ThreadTools } from "./tools.ts";
 
 /** What goes along with an input; see the frame `submit`. */
 export type SendOptions = Pick<
@@ -79,6 +80,8 @@ export interface Thread extends ThreadSnapshot {
   edit(inputId: string, content: InputContent): Promise<void>;
   /** Moves a queued input. @param place in the queue, from 1. Rejects with `gone` when it runs already */
   move(inputId: string, place: number): Promise<void>;
+  /** The tools that this client executes for agents. */
+  readonly tools: ThreadTools;
   /**
    * Answers what an agent asked, one of `interrupts`. With the last answer the agent goes on by itself.
    * @returns the server's ack; `remaining` counts what is open still. Rejects with a CothreadError:
@@ -139,7 +142,7 @@ const PAGE = 100;
 const PAGE_TRIES = 3;
 
 /** Makes the public face of a thread. */
-export function createThread(core: Omit<ThreadCore, "thread">): Thread {
+export function createThread(core: Omit<ThreadCore, "thread">, tools: ThreadTools): Thread {
   const { id, host, sync, pending, views, emitter, held, snapshot: now } = core;
   const newId = () => makeId(host.random);
   let paging: Promise<number> | undefined;
@@ -223,11 +226,16 @@ export function createThread(core: Omit<ThreadCore, "thread">): Thread {
     },
     move: (inputId: string, place: number) =>
       core.change({ type: "move", thread: id, key: newId(), inputId, place }),
+    tools,
     answer: (interruptId: string, answer: InterruptAnswer) =>
       core.change({ type: "answer", thread: id, key: newId(), interruptId, ...answer }, ackOf<AnswerAck>),
     cancel(runId?: string) {
-      const { runs, inputs } = now();
-      const target = runId ?? runs.at(-1)?.runId ?? inputs.find(({ status }) => status === "running")?.runId;
+      const { runs, inputs, toolCalls } = now();
+      const target =
+        runId ??
+        runs.at(-1)?.runId ??
+        toolCalls.find(({ status }) => status !== "pending")?.runId ??
+        inputs.find(({ status }) => status === "running")?.runId;
       if (target !== undefined)
         return core.change({ type: "cancel", thread: id, key: newId(), runId: target });
       const error = new CothreadError("not_running", "Nothing is running here.");

@@ -69,6 +69,26 @@ test("[F4] [S1] every request is answered with the fields of its schema and no o
   );
   const answered = await ask({ type: "answer", key: "k6", interruptId: "q1", status: "resolved" });
   expect(answered).toEqual({ seq: expect.any(Number), remaining: 0, resumeRunId: expect.any(String) });
+  (await puppet.next()).start().finish().end();
+  await client.entry(
+    (entry) =>
+      entry.kind === "event" && entry.event.type === "RUN_FINISHED" && entry.run === answered.resumeRunId,
+  );
+  const tool = { name: "pick", description: "", parameters: {} };
+  expect(await ask({ type: "tools", tools: [tool] })).toEqual({ accepted: ["pick"], refused: [] });
+  await ask({ type: "submit", inputId: "i4", messages: said("m5"), runId: "r4" });
+  (await puppet.next())
+    .start(
+      { type: "TOOL_CALL_START", toolCallId: "c1", toolCallName: "pick" },
+      { type: "TOOL_CALL_END", toolCallId: "c1" },
+    )
+    .finish()
+    .end();
+  await client.entry((entry) => entry.kind === "tool" && entry.status === "offered");
+  expect(await ask({ type: "claim", toolCallId: "c1" })).toEqual({ n: 1, until: expect.any(Number) });
+  expect(await ask({ type: "release", toolCallId: "c1", n: 1 })).toEqual({});
+  expect(await ask({ type: "claim", toolCallId: "c1" })).toMatchObject({ n: 2 });
+  await ask({ type: "result", key: "k7", toolCallId: "c1", n: 2, content: "x" });
   await ask({ type: "unwatch", watch: "w" });
   await ask({ type: "leave" });
   expect([...seen].sort()).toEqual(Object.keys(Acks).sort());

@@ -322,7 +322,7 @@ describe("frames that are refused", () => {
   test("[F6] frames of features that are not there yet, whatever is in them", async () => {
     const { good, evil } = await pair(await open());
     for (const type of NOT_YET) await expectReject(evil, { type }, "not_supported");
-    const large = JSON.stringify({ type: "result", ref: "p", content: Array(20_000).fill(0) });
+    const large = JSON.stringify({ type: "auth", ref: "p", content: Array(20_000).fill(0) });
     evil.send(large);
     expect(await evil.find((f) => f.type === "reject" && f.ref === "p")).toMatchObject({
       code: "not_supported",

@@ -2,8 +2,9 @@ import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { expect, test } from "vitest";
 
-// The goal is 15 KB, which `npm run bench -- size` tells; this keeps it from drifting further away.
-const LIMIT = 17 * 1024;
+// The goal is 15 KB, which `npm run bench -- size` tells; this keeps it from drifting further away. Of what is in it,
+// about 1.3 KB answers interrupts, changes the queue and executes tools.
+const LIMIT = 18.5 * 1024;
 
 test(`all of cothread/client has at most ${LIMIT} bytes, minified and compressed`, async () => {
   const { outputFiles, metafile } = await build({

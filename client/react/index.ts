@@ -16,11 +16,13 @@ export * from "../index.ts";
 export { createPlainState, type PlainAndMerged, type PlainStateView } from "../plain-state.ts";
 export { CothreadProvider, type CothreadProviderProps, useClient } from "./provider.ts";
 export { useConnection } from "./use-connection.ts";
+export { useFrontendTool } from "./use-frontend-tool.ts";
 export { usePlainState } from "./use-plain-state.ts";
 export {
   type ThreadLike,
   type ThreadView,
   useHeldThread,
+  useInterrupts,
   useMessage,
   useMessageIds,
   useMessages,

@@ -10,7 +10,7 @@ export type ThreadLike = Thread | ThreadView;
 export type ThreadView = ThreadSnapshot &
   Pick<
     Thread,
-    | ("send" | "note" | "withdraw" | "cancel" | "update" | "earlier")
+    | ("send" | "note" | "edit" | "move" | "withdraw" | "cancel" | "answer" | "update" | "earlier")
     | ("setTyping" | "setPresence" | "retry" | "view" | "about" | "on")
   > & {
     /** The thread itself, the same object as long as the id is. */
@@ -39,9 +39,9 @@ export function useThread(id: string, options?: ThreadOptions): ThreadView {
   const thread = useHeldThread(id, options);
   const snapshot = useThreadValue(thread, itself);
   return useMemo(() => {
-    const { send, note, withdraw, cancel, update, earlier } = thread;
+    const { send, note, edit, move, withdraw, cancel, answer, update, earlier } = thread;
     const { setTyping, setPresence, retry, view, about, on } = thread;
-    const doing = { send, note, withdraw, cancel, update, earlier };
+    const doing = { send, note, edit, move, withdraw, cancel, answer, update, earlier };
     return { ...snapshot, ...doing, setTyping, setPresence, retry, view, about, on, thread };
   }, [snapshot, thread]);
 }
@@ -126,10 +126,20 @@ export function useSharedState<T>(
   return useThreadValue(thread, ({ state }) => select(state), equal);
 }
 
+/** What agents ask and nobody has answered yet. */
+export function useInterrupts(thread: ThreadLike): ThreadSnapshot["interrupts"] {
+  return useThreadValue(thread, unanswered, sameItems);
+}
+
+const unanswered = ({ interrupts }: ThreadSnapshot) => interrupts.filter(({ answered }) => !answered);
+const sameItems = (a: readonly unknown[], b: readonly unknown[]) =>
+  a.length === b.length && a.every((item, i) => item === b[i]);
+
 /** Who is here now; one item for each of their clients. */
 export function usePeople(thread: ThreadLike): ThreadSnapshot["people"] {
   return useThreadValue(thread, ({ people }) => people);
 }
 
 const itself = (snapshot: ThreadSnapshot) => snapshot;
-const threadOf = (thread: ThreadLike) => ("thread" in thread ? thread.thread : thread);
+/** The thread behind what hooks take. */
+export const threadOf = (thread: ThreadLike) => ("thread" in thread ? thread.thread : thread);

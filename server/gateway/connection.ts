@@ -245,6 +245,10 @@ export class Connection implements OutboxOwner, MembershipHost {
       case "withdraw":
       case "cancel":
       case "answer":
+      case "tools":
+      case "claim":
+      case "release":
+      case "result":
       case "patch":
       case "revert":
       case "update":

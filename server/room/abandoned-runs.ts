@@ -1,6 +1,6 @@
 import type { AGUIEvent, NewEntry } from "../../shared/protocol/index.ts";
 import type { Timeline } from "../../shared/timeline/index.ts";
-import { dueResume } from "../run/interrupts.ts";
+import { dueRun } from "../run/due-run.ts";
 import type { InputRecord } from "./input-record.ts";
 import { toRow } from "./input-record.ts";
 import type { Turn } from "./turn.ts";
@@ -17,7 +17,7 @@ export type AbandonedCode = keyof typeof SENTENCES;
 
 /** Whether a restart would find something to end or to begin. */
 export function isUnfinished(timeline: Timeline): boolean {
-  return timeline.inputs.size + timeline.runs.size > 0 || dueResume(timeline) !== null;
+  return timeline.inputs.size + timeline.runs.size > 0 || dueRun(timeline) !== null;
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { AnswerAck, Author, InterruptInfo, UpFrameOf } from "../../shared/protocol/index.ts";
 import { faultOfAnswer, openInterrupts } from "../run/interrupts.ts";
+import type { InputRecord } from "./input-record.ts";
 import { Rejection } from "./port.ts";
 import type { Room } from "./room.ts";
 import type { Turn } from "./turn.ts";
@@ -41,4 +42,17 @@ export function answerInterrupt(
   const resumeRunId = room.responses.resume(turn);
   const remaining = openInterrupts(turn.timeline).length;
   return { seq: turn.lastSeq, remaining, ...(resumeRunId !== undefined && { resumeRunId }) };
+}
+
+/** [R10] Something else is said: whatever is open is answered with "cancelled". */
+export function setAside(turn: Turn, { agent, by }: Pick<InputRecord, "agent" | "by">): void {
+  for (const { id, runId, agent: asker } of openInterrupts(turn.timeline))
+    turn.log({
+      kind: "answer",
+      by,
+      interruptId: id,
+      runId,
+      status: "cancelled",
+      ...(asker !== agent && { waits: true }),
+    });
 }

@@ -26,7 +26,9 @@ export type Caller = {
 
 /** The frames that a room answers. */
 export type RoomRequest = UpFrameOf<
-  "submit" | "edit" | "move" | "withdraw" | "cancel" | "answer" | "patch" | "revert" | "update" | "earlier"
+  | ("submit" | "edit" | "move" | "withdraw" | "cancel" | "answer")
+  | ("tools" | "claim" | "release" | "result")
+  | ("patch" | "revert" | "update" | "earlier")
 >;
 
 /**

@@ -18,6 +18,7 @@ import type { Room } from "./room.ts";
 import type { StateChangeRow } from "./state-changes.ts";
 import { changeOf } from "./stored-state.ts";
 import { submit } from "./submit.ts";
+import { answerCall, claimCall, releaseCall, setTools } from "./tool-requests.ts";
 import type { Turn } from "./turn.ts";
 
 type Fields = Record<string, unknown>;
@@ -49,6 +50,14 @@ export function answerRequest(
   if (frame.type === "earlier") return earlier(room, frame);
   if (caller.role === "viewer")
     return Promise.reject(new Rejection("forbidden", "You can read this thread, and not change it."));
+  switch (frame.type) {
+    case "tools":
+      return setTools(room, caller, frame);
+    case "claim":
+      return claimCall(room, caller, frame);
+    case "release":
+      return releaseCall(room, caller, frame) as Promise<Fields>;
+  }
   const ackKey = `${frame.type}:${frame.type === "submit" ? frame.inputId : frame.key}`;
   const hash = fingerprint(frame);
   const user = caller.user.id;
@@ -66,11 +75,12 @@ export function answerRequest(
     },
     async () => {
       await room.acks.find(user, ackKey);
-      if (frame.type === "answer") {
-        const { timeline, responses, key } = room;
-        const runId = timeline.interrupts.get(frame.interruptId)?.runId;
-        if (runId !== undefined) await responses.asked.find(host.store, key, timeline, runId);
-      }
+      const { timeline, responses, key } = room;
+      const asking =
+        frame.type === "answer"
+          ? timeline.interrupts.get(frame.interruptId)
+          : frame.type === "result" && timeline.tools.get(frame.toolCallId);
+      if (asking) await responses.asked.find(host.store, key, timeline, asking.runId);
       if (frame.type === "revert") stored = (await host.store.changes(room.key, frame.runId)).map(changeOf);
     },
   );
@@ -80,14 +90,14 @@ function change(
   room: Room,
   turn: Turn,
   caller: Caller,
-  frame: Exclude<RoomRequest, { type: "earlier" }>,
+  frame: Extract<RoomRequest, { key: string } | { type: "submit" }>,
   host: RequestHost,
   stored: readonly StateChangeRow[],
 ): Fields {
   const by: Author & { kind: "user" } = { kind: "user", ...caller.user };
   switch (frame.type) {
     case "submit":
-      return submit(room, turn, by, frame, host);
+      return submit(room, turn, by, caller.client, frame, host);
     case "edit":
       editInput(room, turn, by, frame, host.limits.message);
       return { seq: turn.lastSeq };
@@ -100,8 +110,10 @@ function change(
       return { seq: turn.lastSeq };
     case "answer":
       return answerInterrupt(room, turn, by, frame, host.warn);
+    case "result":
+      return answerCall(room, turn, caller, frame, host.limits.message);
     case "cancel":
-      if (!room.responses.cancel(turn, frame.runId, by))
+      if (!room.responses.cancel(turn, frame.runId, by) && !room.responses.giveUp(turn, frame.runId, by))
         throw new Rejection("not_running", "That run is not under way: it has ended, or it never was.");
       return { seq: turn.lastSeq };
     case "patch": {

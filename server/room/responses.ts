@@ -1,19 +1,24 @@
 import { randomUUID } from "node:crypto";
 import type { RunAgentInput } from "@ag-ui/core";
 import type { Clock } from "../../shared/clock.ts";
-import type { AGUIEvent, Author, Message, RunErrorCode } from "../../shared/protocol/index.ts";
+import type { AGUIEvent, Author, Message, RunErrorCode, Tool } from "../../shared/protocol/index.ts";
 import type { AgentRegistry, RegisteredAgent } from "../agents/registry.ts";
+import { offeredCalls } from "../run/claims.ts";
 import { Driver } from "../run/driver.ts";
+import { type DueRun, dueRun } from "../run/due-run.ts";
 import { EventLimits } from "../run/event-limits.ts";
 import { RunFailure } from "../run/failure.ts";
 import { Ingest } from "../run/ingest.ts";
-import { answersFor, dueResume, openInterrupts, type Resume } from "../run/interrupts.ts";
+import { answersFor, openInterrupts } from "../run/interrupts.ts";
 import type { ThreadKey } from "../store/store.ts";
 import { agentInput } from "./agent-input.ts";
+import { setAside } from "./answers.ts";
 import { AskedWith } from "./asked-with.ts";
 import { InputQueue } from "./input-queue.ts";
-import { type InputRecord, type RunRecord, toRow } from "./input-record.ts";
+import { type InputRecord, type RunRecord, settleInput, toRow } from "./input-record.ts";
 import type { SharedState } from "./shared-state.ts";
+import { withOwn } from "./tool-desk.ts";
+import { giveUpCalls, offerCalls } from "./tool-requests.ts";
 import type { Turn } from "./turn.ts";
 
 /** How long a response may go on behind its terminal event while another input waits ([R9]). */
@@ -24,6 +29,8 @@ const SLOTS = 15;
 /** One response of an agent, from the call to its end. */
 type Response = {
   record: RunRecord;
+  /** What its agent was told that clients can do. */
+  tools: readonly Tool[];
   ingest: Ingest;
   /** Absent until the turn that starts the run is committed: the input is safe before the agent is called. */
   driver?: Driver;
@@ -45,6 +52,8 @@ export type ResponseHost = {
   clock: Clock;
   /** The state people and agents share. */
   state(): SharedState;
+  /** The tools that clients execute, by name. */
+  tools(): ReadonlyMap<string, Tool>;
   /** Runs `work` in the room's next turn. */
   next(work: (turn: Turn) => void): void;
   /** Says what went wrong, without content. */
@@ -81,7 +90,9 @@ export class Responses {
   /** Starts an input now, or, as its policy says, when what is before it has ended. */
   add(turn: Turn, record: InputRecord): void {
     const { policy } = record;
-    const isFree = this.active.size + this.queue.size === 0 && !dueResume(turn.timeline);
+    const { timeline } = turn;
+    const waits = this.queue.size + offeredCalls(timeline).length > 0 || dueRun(timeline) !== null;
+    const isFree = this.active.size === 0 && !waits;
     if (!this.held && (isFree || policy === "parallel"))
       return this.beginInput(turn, record, record.messages);
     if (policy !== "interrupt") {
@@ -90,7 +101,9 @@ export class Responses {
     }
     this.queue.add(turn, record, 1);
     for (const { ingest } of [...this.active.values()]) this.cancel(turn, ingest.run, record.by);
+    for (const { runId } of offeredCalls(timeline)) giveUpCalls(turn, runId, record.by);
     this.giveWay(turn, 0);
+    this.startNext(turn);
   }
 
   /** Whether one more run can be under way at once. */
@@ -126,6 +139,13 @@ export class Responses {
     return true;
   }
 
+  /** [R6] Gives up the calls that a run has left for clients. @returns whether there were any */
+  giveUp(turn: Turn, runId: string, by: Author): boolean {
+    if (!giveUpCalls(turn, runId, by)) return false;
+    this.startNext(turn);
+    return true;
+  }
+
   /** Ends every run under way with RUN_ERROR, as before a shutdown. */
   failAll(turn: Turn, code: RunErrorCode, message: string): void {
     for (const response of [...this.active.values()]) {
@@ -150,12 +170,14 @@ export class Responses {
   /** Starts what comes next when nothing is under way: the run that goes on by itself, else the first input. */
   startNext(turn: Turn): void {
     if (this.held || this.active.size > 0) return;
-    const due = dueResume(turn.timeline);
+    const due = dueRun(turn.timeline);
     if (due) {
       const { agent, by, runId } = due;
       const asked = this.asked.get(runId);
       return this.begin(turn, { ...asked, runId: randomUUID(), agent, by }, due);
     }
+    // [K4] Calls that clients execute keep a thread busy like a run.
+    if (offeredCalls(turn.timeline).length > 0) return;
     // [R10] What was said before the agent asked waits until it is answered.
     if (openInterrupts(turn.timeline).length > 0 && !this.queue.first?.interrupts) return;
     const record = this.queue.shift();
@@ -165,7 +187,7 @@ export class Responses {
   /** @param messages given when the input entry has not been logged before */
   private beginInput(turn: Turn, record: InputRecord, messages?: Message[]): void {
     const { inputId, runId, by, policy, agent } = record;
-    if (record.interrupts) this.cancelInterrupts(turn, record);
+    if (record.interrupts) setAside(turn, record);
     record.status = "running";
     turn.log({
       kind: "input",
@@ -183,12 +205,19 @@ export class Responses {
     this.begin(turn, { ...record, input: record }, answersFor(turn.timeline, agent));
   }
 
-  private begin(turn: Turn, record: RunRecord, resume: Resume | null): void {
+  private begin(turn: Turn, record: RunRecord, resume: DueRun | null): void {
     const { runId, by, input: asked } = record;
     const agent = this.host.agents.get(record.agent);
     this.asked.keep(runId, record);
     const state = this.host.state().begin(runId, record.agent, agent ?? {}, resume !== null);
-    const input = agentInput(this.host.key, turn.timeline, record, resume?.entries ?? [], state);
+    const tools = withOwn(this.host.tools(), record.tools);
+    const input = agentInput(
+      this.host.key,
+      turn.timeline,
+      { ...record, tools },
+      resume?.entries ?? [],
+      state,
+    );
     const ingest = new Ingest({
       thread: this.host.key.thread,
       agentThread: input.threadId,
@@ -204,7 +233,7 @@ export class Responses {
       eventBytes: agent?.eventBytes ?? 0,
       limits: this.limits,
     });
-    const response: Response = { record, ingest, events: [], noted: false, cancelGrace: () => {} };
+    const response: Response = { record, tools, ingest, events: [], noted: false, cancelGrace: () => {} };
     this.active.set(runId, response);
     if (agent) turn.onCommitted(() => this.launch(response, agent, input));
     else {
@@ -271,7 +300,8 @@ export class Responses {
     response.cancelGrace();
     if (ingest.phase === "ended") {
       turn.foldDue = true;
-      this.settleRun(turn, response);
+      settleInput(turn, response.record);
+      offerCalls(turn, ingest.run, response);
       if (!end) {
         response.endedAt ??= this.host.clock.now();
         response.cancelGrace = this.host.clock.after(GRACE_MS, () =>
@@ -293,7 +323,7 @@ export class Responses {
 
   /** Ends responses that go on behind their terminal for too long, when somebody waits for them. */
   private giveWay(turn: Turn, graceMs = GRACE_MS): void {
-    const isWaited = this.queue.size > 0 || dueResume(turn.timeline) !== null;
+    const isWaited = this.queue.size > 0 || dueRun(turn.timeline) !== null;
     for (const response of [...this.active.values()]) {
       const { endedAt, driver } = response;
       if (!isWaited || endedAt === undefined) continue;
@@ -306,41 +336,10 @@ export class Responses {
   private finish(turn: Turn, response: Response): void {
     response.cancelGrace();
     this.host.state().end(response.record.runId);
-    this.settleRun(turn, response);
+    settleInput(turn, response.record);
     this.active.delete(response.record.runId);
-    const asking = [...turn.timeline.interrupts.values()];
+    const asking = [...turn.timeline.interrupts.values(), ...turn.timeline.tools.values()];
     this.asked.forget((id) => this.active.has(id) || asking.some(({ runId }) => runId === id));
     this.startNext(turn);
-  }
-
-  /** Says what became of the input that a run was for. */
-  private settleRun(turn: Turn, { record }: Pick<Response, "record">): void {
-    const { input } = record;
-    if (input?.status !== "running") return;
-    const end = turn.timeline.turns.get(record.runId)?.end;
-    const status = end?.outcome === "error" ? "failed" : "done";
-    input.status = status;
-    turn.log({
-      kind: "input",
-      by: { kind: "system" },
-      inputId: input.inputId,
-      status,
-      runId: record.runId,
-      ...(status === "failed" && end?.code !== undefined && { reason: end.code }),
-    });
-    turn.input(toRow(input));
-  }
-
-  /** [R10] Something else is said: whatever is open is answered with "cancelled". */
-  private cancelInterrupts(turn: Turn, { agent, by }: InputRecord): void {
-    for (const { id, runId, agent: asker } of openInterrupts(turn.timeline))
-      turn.log({
-        kind: "answer",
-        by,
-        interruptId: id,
-        runId,
-        status: "cancelled",
-        ...(asker !== agent && { waits: true }),
-      });
   }
 }

@@ -9,6 +9,7 @@ import { Audience } from "./audience.ts";
 import type { CommitTurn } from "./commit-turn.ts";
 import { docBroadcast } from "./doc-requests.ts";
 import { fromRow } from "./input-record.ts";
+import { Leases } from "./leases.ts";
 import { Marks, randomId } from "./marks.ts";
 import { notStored } from "./not-stored.ts";
 import { type Broadcast, Rejection } from "./port.ts";
@@ -16,6 +17,7 @@ import { loadTimeline, logAsText } from "./read-log.ts";
 import { Responses } from "./responses.ts";
 import { StoredState } from "./stored-state.ts";
 import { threadInfo } from "./thread-info.ts";
+import { ToolDesk } from "./tool-desk.ts";
 import { type LogPlace, Turn } from "./turn.ts";
 import { tellAgents } from "./working-agents.ts";
 
@@ -42,7 +44,7 @@ export type RoomHost = {
 
 /** A piece of work in a room's turn; `done` is called when the turn is committed, and gives the answer. */
 type Work = {
-  prepare?: () => Promise<void>;
+  prepare: (() => Promise<void>) | undefined;
   apply(turn: Turn): () => unknown;
   resolve(value: unknown): void;
   reject(error: Error): void;
@@ -68,6 +70,8 @@ export class Room {
   readonly key: ThreadKey;
   readonly audience: Audience;
   readonly responses: Responses;
+  readonly tools: ToolDesk;
+  private readonly leases: Leases;
   readonly acks: AckMemory;
   timeline = new Timeline();
   state: StoredState;
@@ -95,12 +99,15 @@ export class Room {
     this.state = new StoredState(host.texts, null, () => this.timeline.state);
     this.acks = new AckMemory(host.store, host.clock, key);
     this.audience = new Audience(key, host);
+    this.tools = new ToolDesk(host.clock);
+    this.leases = new Leases(host.clock, (work) => this.next(work));
     this.place = { epoch: randomId(), seq: 0, mark: "", generation: 0, ownerEpoch: 1 };
     this.responses = new Responses({
       key,
       agents: host.agents,
       clock: host.clock,
       state: () => this.state.shared,
+      tools: () => this.tools.union(),
       next: (work) => this.next(work),
       warn: (what, details) => host.warn(what, { thread: key.thread, ...details }),
     });
@@ -129,12 +136,7 @@ export class Room {
     // The room gave its thread up while somebody was on the way to it.
     if (this.closed) return Promise.reject(notStored("failed"));
     return new Promise<T>((resolve, reject) => {
-      this.inbox.push({
-        apply,
-        resolve: resolve as (value: unknown) => void,
-        reject,
-        ...(prepare && { prepare }),
-      });
+      this.inbox.push({ apply, prepare, resolve: resolve as (value: unknown) => void, reject });
       if (!this.busy) this.host.commits.schedule(this);
     });
   }
@@ -242,6 +244,7 @@ export class Room {
     if (turn.foldDue) this.sinceFold = 0;
     for (const committed of turn.committed) committed();
     tellAgents(this, this.host.agents);
+    this.leases.watch(this.timeline);
     for (const { item, done } of work) {
       try {
         item.resolve(done());

@@ -80,6 +80,7 @@ export class Rooms implements RoomsPort {
         }
         return () => {
           room.audience.join(caller);
+          room.tools.joined(caller);
           return standAt(room, usable, history, windowOf(room, oldest));
         };
       });
@@ -90,6 +91,7 @@ export class Rooms implements RoomsPort {
   async leave({ key, connection }: { key: ThreadKey; connection: string }): Promise<void> {
     // Only who is in memory can be left.
     const room = this.live.get(mapKey(key));
+    room?.tools.left(connection);
     if (!room?.audience.leave(connection)) return;
     if (room.unused) this.unloadLater(room);
   }

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Author, Message, SubmitAck, UpFrameOf } from "../../shared/protocol/index.ts";
+import { offeredCalls } from "../run/claims.ts";
 import { openInterrupts } from "../run/interrupts.ts";
 import type { InputRecord } from "./input-record.ts";
 import { Rejection } from "./port.ts";
@@ -18,6 +19,7 @@ export function submit(
   room: Room,
   turn: Turn,
   by: Author & { kind: "user" },
+  client: string,
   frame: UpFrameOf<"submit">,
   { agents, limits }: RequestHost,
 ): SubmitAck {
@@ -61,7 +63,7 @@ export function submit(
     );
   if (policy === "parallel" && !room.responses.hasSlot)
     throw new Rejection("busy", "This thread has as many runs under way as it may have.");
-  if (policy === "reject" && room.responses.busy)
+  if (policy === "reject" && (room.responses.busy || offeredCalls(timeline).length > 0))
     throw new Rejection("busy", "An agent is at work in this thread. Wait for it to end, or stop it.");
   if (room.responses.queue.size >= limits.queue)
     throw new Rejection("busy", `${limits.queue} messages are waiting already. Wait until some have run.`);
@@ -79,6 +81,7 @@ export function submit(
     runId,
     agent: agent.id,
     policy,
+    client,
     ...(tools && { tools }),
     ...(context && { context }),
     ...(forwardedProps !== undefined && { forwardedProps }),

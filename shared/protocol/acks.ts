@@ -53,6 +53,17 @@ export const AnswerAck = z.object({
 });
 export type AnswerAck = z.infer<typeof AnswerAck>;
 
+/** [K1] Answer to `tools`: which of them count, and why others do not. */
+export const ToolsAck = z.object({
+  accepted: z.array(z.string()),
+  refused: z.array(z.object({ name: z.string(), reason: z.string() })),
+});
+export type ToolsAck = z.infer<typeof ToolsAck>;
+
+/** [K2] Answer to `claim`: its number, and until when it stands unless it is renewed, ms since the epoch. */
+export const ClaimAck = z.object({ n: z.number().int(), until: z.number() });
+export type ClaimAck = z.infer<typeof ClaimAck>;
+
 /** Answer to the changing frames that have no shape of their own: after entry `seq` the change is in the log. */
 export const ChangeAck = z.object({ seq: z.number().int(), duplicate });
 export type ChangeAck = z.infer<typeof ChangeAck>;
@@ -71,6 +82,10 @@ export const Acks = {
   withdraw: ChangeAck,
   cancel: ChangeAck,
   answer: AnswerAck,
+  tools: ToolsAck,
+  claim: ClaimAck,
+  release: EmptyAck,
+  result: ChangeAck,
   patch: PatchAck,
   revert: RevertAck,
   update: ChangeAck,

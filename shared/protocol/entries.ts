@@ -136,8 +136,8 @@ export const AnswerEntry = z.object({
   waits: z.literal(true).optional(),
 });
 /**
- * A step in the life of a call that clients execute: `client` holds it under the number `n` until `until`, ms
- * since the epoch. None are written in this version.
+ * [K2] A step in the life of a call that clients execute: `client` holds it under the number `n` until `until`, ms
+ * since the epoch. An offer that names a client is kept for it until then. `released` without `n`: given up.
  */
 export const ToolEntry = z.object({
   ...base,

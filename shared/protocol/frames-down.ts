@@ -138,8 +138,11 @@ export const ToolInfo = z.object({
   toolCallId: z.string(),
   name: z.string(),
   args: z.string(),
-  status: z.enum(["pending", "offered", "claimed"]),
+  // `pending`: nobody here can execute it. `answered`: until the run goes on.
+  status: z.enum(["pending", "offered", "claimed", "answered"]),
+  // Who executes it; of an offer, who may take it until `until` before all others.
   client: z.string().optional(),
+  by: Author.optional(),
   n: z.number().int().optional(),
   until: z.number().optional(),
 });

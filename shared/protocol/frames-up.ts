@@ -105,11 +105,11 @@ export const Answer = z.object({
   payload: z.unknown().optional(),
   metadata: MetadataShape.optional(),
 });
-/** Replaces the set of tools this client executes. Not in this version ([F6]). */
-export const Tools = z.object({ type: z.literal("tools"), ref, thread, tools: z.array(ToolShape) });
-/** Takes a pending tool call for this client, or renews its lease. Not in this version ([F6]). */
+/** [K1] Replaces the set of tools this client executes. */
+export const Tools = z.object({ type: z.literal("tools"), ref, thread, tools: z.array(ToolShape).max(100) });
+/** [K2] Takes an offered tool call for this client, or renews its lease. */
 export const Claim = z.object({ type: z.literal("claim"), ref, thread, toolCallId: Id });
-/** Gives a claimed tool call back; `n` is the number of the claim. Not in this version ([F6]). */
+/** [K2] Gives a claimed tool call back; `n` is the number of the claim. */
 export const Release = z.object({
   type: z.literal("release"),
   ref,
@@ -117,10 +117,7 @@ export const Release = z.object({
   toolCallId: Id,
   n: z.number().int(),
 });
-/**
- * Answers a claimed tool call; `n` is the number of the claim, `error` says that it failed. Not in this
- * version ([F6]).
- */
+/** [K3] Answers a claimed tool call; `n` is the number of the claim, `error` says that it failed. */
 export const Result = z.object({
   type: z.literal("result"),
   ref,
@@ -219,10 +216,6 @@ export type UpFrameOf<T extends UpFrame["type"]> = Extract<UpFrame, { type: T }>
 /** [F6] Frames whose feature this version does not have yet; they get `reject {code: "not_supported"}`. */
 export const NOT_YET: ReadonlySet<UpFrame["type"]> = new Set([
   "head",
-  "tools",
-  "claim",
-  "release",
-  "result",
   "read",
   "auth",
 ] satisfies UpFrame["type"][]);

@@ -85,18 +85,8 @@ export class Timeline {
         return;
       case "answer":
         return this.applyAnswer(entry);
-      case "tool": {
-        const tool = this.tools.get(entry.toolCallId);
-        if (!tool) return;
-        const { client, n, until } = entry;
-        if (entry.status === "answered" || (entry.status === "released" && entry.n === undefined))
-          this.tools.delete(entry.toolCallId);
-        else if (entry.status === "claimed")
-          this.tools.set(entry.toolCallId, { ...tool, status: "claimed", client, n, until });
-        else this.tools.set(entry.toolCallId, { ...tool, status: "offered", client: undefined, n, until });
-        this.versions.tools += 1;
-        return;
-      }
+      case "tool":
+        return this.applyTool(entry);
       case "head":
         this.turns.move(entry.turn);
         // Whoever does not hold the newest message that is shown now has nothing left to show.
@@ -113,14 +103,14 @@ export class Timeline {
         const start = entry.start ?? { agent: "", by: entry.by ?? { kind: "system" } };
         this.turns.begin({ id: run, by: start.by, agent: start.agent });
         this.runs.begin(event, run, start);
-        if (start.resumes !== undefined) this.dropAnswered(start.agent);
+        if (start.resumes !== undefined) this.dropAnswered(start.agent, start.resumes);
         return;
       }
       case "RUN_FINISHED":
         return this.finish(entry);
       case "RUN_ERROR": {
         if (entry.start) this.turns.begin({ id: run, by: entry.start.by, agent: entry.start.agent });
-        if (entry.start?.resumes !== undefined) this.keepAnswered(entry.start.agent);
+        if (entry.start?.resumes !== undefined) this.keepAnswered(entry.start.agent, entry.start.resumes);
         const { code, message } = event as { code?: string; message?: string };
         return this.endRun(entry, {
           outcome: "error",
@@ -134,7 +124,7 @@ export class Timeline {
         this.state = foldState(this.state, entry);
         return;
       case "TOOL_CALL_RESULT":
-        if (this.tools.delete(event.toolCallId as string)) this.versions.tools += 1;
+        this.isDone(event.toolCallId as string);
         break;
     }
     foldEvent(this.messages, event, { turn: run, at: entry.at, seq: entry.seq });
@@ -168,6 +158,21 @@ export class Timeline {
     this.runs.end(entry.run);
   }
 
+  private applyTool(entry: EntryOf<"tool">): void {
+    const { toolCallId, runId, status, client, by, n, until } = entry;
+    const tool = this.tools.get(toolCallId);
+    if (!tool) return;
+    const { name, args } = tool;
+    // Without a number the call is given up, with its run.
+    if (status === "released" && n === undefined) this.tools.delete(toolCallId);
+    else {
+      const now =
+        status === "released" ? { status: "offered" as const } : defined({ status, client, by, until });
+      this.tools.set(toolCallId, { toolCallId, runId, name, args, ...now, ...defined({ n: n ?? tool.n }) });
+    }
+    this.versions.tools += 1;
+  }
+
   private applyAnswer(entry: EntryOf<"answer">): void {
     const interrupt = this.interrupts.get(entry.interruptId);
     if (!interrupt) return;
@@ -183,15 +188,29 @@ export class Timeline {
     if (end) this.turns.end(runId, { ...end, decisions });
   }
 
-  /** An agent has its answers. */
-  private dropAnswered(agent: string): void {
+  /** A call has a result; one that a client has answered stays until the run goes on. */
+  private isDone(toolCallId: string): void {
+    if (this.tools.get(toolCallId)?.status === "answered") return;
+    if (this.tools.delete(toolCallId)) this.versions.tools += 1;
+  }
+
+  private dropResults(runId: string): void {
+    for (const [id, tool] of this.tools)
+      if (tool.runId === runId && tool.status === "answered") this.tools.delete(id);
+    this.versions.tools += 1;
+  }
+
+  /** An agent has its answers, and goes on from a run. */
+  private dropAnswered(agent: string, runId: string): void {
+    this.dropResults(runId);
     for (const [id, interrupt] of this.interrupts)
       if (interrupt.answered && interrupt.agent === agent) this.interrupts.delete(id);
     this.versions.interrupts += 1;
   }
 
-  /** An agent could not be given its answers: they are not asked for again. */
-  private keepAnswered(agent: string): void {
+  /** An agent could not be given its answers: they are not asked for again. Results are in the conversation. */
+  private keepAnswered(agent: string, runId: string): void {
+    this.dropResults(runId);
     for (const [id, interrupt] of this.interrupts) {
       const { answered } = interrupt;
       if (answered && interrupt.agent === agent)
@@ -220,7 +239,7 @@ export class Timeline {
     this.turns.begin({ id: entry.turn, by: entry.by ?? { kind: "system" } });
     const { message } = entry;
     const toolCallId = message.role === "tool" ? message.toolCallId : undefined;
-    if (toolCallId !== undefined && this.tools.delete(toolCallId)) this.versions.tools += 1;
+    if (toolCallId !== undefined) this.isDone(toolCallId);
     const known = this.messages.get(message.id);
     if (known) return this.messages.reached(known);
     const place = { turn: entry.turn, at: entry.at, seq: entry.seq };
