@@ -209,6 +209,16 @@ export const words = {
     },
   },
 
+  tools: {
+    date: "A date",
+    yours: "Whoever sits here picks it, because this window was asked. The others see that it is.",
+    take: "Take this day",
+    refuse: "Not now",
+    withName: (name: string, tool: string) => `${name} is asked (${tool})`,
+    nobody: (tool: string) => `Waits for a window that can do this (${tool})`,
+    giveUp: "give up",
+  },
+
   queue: {
     waiting: (count: number) => `${count} waiting`,
     quote: (text: string) => `“${text}”`,

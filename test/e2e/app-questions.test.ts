@@ -130,3 +130,30 @@ inBrowser(`what waits is changed by who wrote it, and moved by anybody${reason}`
   await own.kill();
   agent.close();
 });
+
+inBrowser(
+  `a window that is asked and killed gives way to another one, and the day is taken there${reason}`,
+  async () => {
+    const { ana, ben } = await Promise.all([
+      AppWindow.open(browser, server.url, "Ana"),
+      AppWindow.open(browser, server.url, "Ben"),
+    ]).then(([ana, ben]) => ({ ana, ben }));
+    await ana.startThread();
+    await ben.page.goto(ana.page.url());
+    await ben.pill(/^live/);
+    const card = ({ page }: AppWindow) => page.locator("[data-date]");
+    await ana.send("Pick a date for the launch");
+    await card(ana).waitFor();
+    await ben.sees("Ana is asked (pick_date)");
+    expect(await card(ben).count()).toBe(0);
+    // As when a browser is killed: nothing is said, and the claim stands until its lease ends.
+    await ana.close();
+    await card(ben).waitFor({ timeout: 60_000 });
+    await card(ben).getByLabel("A date").fill("2027-01-15");
+    await press(ben, "Take this day");
+    await ben.sees("Friday, 15 January 2027");
+    await ben.idle();
+    expect(ben.complaints).toEqual([]);
+    await ben.close();
+  },
+);

@@ -4,6 +4,7 @@ import { type Conversation, type Group, groupMessages, type SilentEnd as Silent 
 import { withFailedInPlace, writtenPlaces } from "../failed-places.ts";
 import { HoldStill } from "../hold-still.ts";
 import { colourOf } from "../thread-context.ts";
+import type { DateRequest } from "../use-date-tool.ts";
 import { useStick } from "../use-stick.ts";
 import { dayOf } from "../when.ts";
 import { words } from "../words.ts";
@@ -11,9 +12,17 @@ import { AgentGroup, SilentEnd, SilentRun } from "./agent-group.tsx";
 import { Icon } from "./icons.tsx";
 import { PersonGroup } from "./person-group.tsx";
 import { Questions } from "./question.tsx";
+import { WaitingCalls } from "./waiting-calls.tsx";
 
 /** The conversation: it stays where one reads, and follows the end while one is there. */
-export function Flow({ thread, sent, empty }: { thread: Thread; sent: number; empty: React.ReactNode }) {
+export function Flow(props: {
+  thread: Thread;
+  sent: number;
+  empty: React.ReactNode;
+  /** Dates that are wanted of whoever sits in front of this window. */
+  dates: readonly DateRequest[];
+}) {
+  const { thread, sent, empty, dates } = props;
   const ids = useMessageIds(thread);
   const runs = useThreadValue(thread, ({ runs }) => runs);
   const inputs = useThreadValue(thread, ({ inputs }) => inputs);
@@ -76,6 +85,7 @@ export function Flow({ thread, sent, empty }: { thread: Thread; sent: number; em
               <SilentRun key={inputId} agent={agent ?? ""} by={by} run={undefined} />
             ))}
             <Questions />
+            <WaitingCalls dates={dates} />
           </HoldStill>
         </div>
       </div>

@@ -7,6 +7,7 @@ import { everyone } from "../people.ts";
 import { createStateChanges } from "../state-changes.ts";
 import { keep, kept } from "../storage.ts";
 import { peopleColours, ThreadContext } from "../thread-context.ts";
+import { useDateTool } from "../use-date-tool.ts";
 import { usePanel } from "../use-panel.ts";
 import { useSeenConnection } from "../use-seen-connection.ts";
 import { useSharedDoc } from "../use-shared-doc.ts";
@@ -51,6 +52,7 @@ export function ThreadPage({ id, made, join, focus, onMenu, onNewest, onSomeoneE
   const shared = useSharedDoc(thread, user ?? undefined);
   const plainState = useMemo(() => createPlainState(thread), [thread]);
   useEffect(() => plainState.follow(), [plainState]);
+  const dates = useDateTool(thread);
   const tabs = useTabs(thread);
   const panel = usePanel(tabs);
 
@@ -112,6 +114,7 @@ export function ThreadPage({ id, made, join, focus, onMenu, onNewest, onSomeoneE
             <Flow
               thread={thread}
               sent={sent}
+              dates={dates}
               empty={known ? <Start thread={thread} join={join} onAsk={ask} /> : <Waiting />}
             />
             <div className="desk">

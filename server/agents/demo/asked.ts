@@ -3,7 +3,7 @@ import { ASKS_FOR_DOCUMENT } from "./document-request.ts";
 import { clip } from "./wording.ts";
 
 /** What sort of answer a request gets. */
-export type Kind = "chat" | "document" | "invite" | "plan" | "explain" | "code";
+export type Kind = "chat" | "document" | "date" | "invite" | "plan" | "explain" | "code";
 
 /** Something a person said; `name` when the message carries one. */
 export type Said = { name?: string; text: string };
@@ -11,12 +11,16 @@ export type Said = { name?: string; text: string };
 /** What people want from this run: `main` decides the answer, `others` spoke up since the last one too. */
 export type Asked = { kind: Kind; main: Said; others: Said[] };
 
+const ASKS_FOR_DATE =
+  /\b(?:pick|choose|find|fix|set|agree on|ask for|settle)(?: (?:us|me))? (?:a|the|some) (?:\S+ )?(?:date|day)\b/i;
+
 const ASKS_TO_INVITE =
   /\binvite\b(?! (?:to|in) the)|\bsend(?: out)?(?: (?:the|an?|our|that))? (?:invitations?|invites?|announcement|e-?mails?|mails?|newsletter)\b/i;
 
 /** Where two begin at the same place, the first one counts. */
 const KEYWORDS: Record<Exclude<Kind, "chat">, RegExp> = {
   document: ASKS_FOR_DOCUMENT,
+  date: ASKS_FOR_DATE,
   invite: ASKS_TO_INVITE,
   plan: /\b(?:plan|plans|planning|checklist|check-list|roadmap|schedule|agenda|timeline|to-?dos?|steps?|organi[sz]e|prepare|draft|launch|arrange|add|continue|go on|keep going|carry on|next)\b/i,
   explain:

@@ -2,6 +2,7 @@ import { EventType, PROTOCOL_VERSION, type RunAgentInput } from "@ag-ui/core";
 import { type Kind, readAsked } from "./asked.ts";
 import { chatScene } from "./chat-scene.ts";
 import { codeScene } from "./code-scene.ts";
+import { dateScene, pickedDate, pickedScene } from "./date-scene.ts";
 import { DocumentBoard } from "./document-board.ts";
 import { documentScene } from "./document-scene.ts";
 import { explainScene } from "./explain-scene.ts";
@@ -12,7 +13,7 @@ import { planScene } from "./plan-scene.ts";
 import { seededRandom } from "./random.ts";
 import { Scene } from "./scene.ts";
 
-const SCENES: Record<Exclude<Kind, "invite">, (scene: Scene) => Iterable<Beat>> = {
+const SCENES: Record<Exclude<Kind, "date" | "invite">, (scene: Scene) => Iterable<Beat>> = {
   chat: chatScene,
   document: documentScene,
   plan: planScene,
@@ -37,9 +38,12 @@ export function* script(input: RunAgentInput, seed: number, now: number): Genera
   yield { wait: 0, event: { type: EventType.RUN_STARTED, threadId, runId, protocolVersion } };
   let interrupts: Invitation["interrupts"] = [];
   const waiting = waitingInvitation(input);
+  const picked = pickedDate(input);
   if (waiting) yield* answeredScene(scene, waiting);
-  if (waiting?.goesOn !== true) {
-    if (asked.kind === "invite") interrupts = (yield* inviteScene(scene, now)).interrupts;
+  if (picked) yield* pickedScene(scene, picked);
+  else if (waiting?.goesOn !== true) {
+    if (asked.kind === "date") yield* dateScene(scene, input.tools ?? [], now);
+    else if (asked.kind === "invite") interrupts = (yield* inviteScene(scene, now)).interrupts;
     else yield* SCENES[asked.kind](scene);
   }
   const read = input.messages.reduce(
