@@ -46,6 +46,21 @@ export function finePatch(
   return { ops: refining.ops, after };
 }
 
+/**
+ * As {@link finePatch}, of a patch that says what has been done already: an array that was emptied is one change then,
+ * as nobody's work in it is left that writing it so could harm.
+ */
+export function doneChanges(
+  before: Json,
+  patch: JsonPatch,
+  texts: TextPaths,
+  options?: DiffOptions,
+): FineOp[] {
+  const refining = new Refining(texts, options, true);
+  refining.patch(before, patch, []);
+  return refining.ops;
+}
+
 /** The changes of single places that make the state `before` the state `after`. */
 export function fineDiff(before: Json, after: Json, texts: TextPaths, options?: DiffOptions): FinePatch {
   return finePatch(before, diffJson(before, after, options), texts, options);
@@ -64,10 +79,12 @@ class Refining {
   readonly ops: FineOp[] = [];
   private readonly texts: TextPaths;
   private readonly options: DiffOptions | undefined;
+  private readonly isDone: boolean;
 
-  constructor(texts: TextPaths, options: DiffOptions | undefined) {
+  constructor(texts: TextPaths, options: DiffOptions | undefined, isDone = false) {
     this.texts = texts;
     this.options = options;
+    this.isDone = isDone;
   }
 
   /**
@@ -148,7 +165,9 @@ class Refining {
 
   /** One value in the place of another. */
   private put(was: Json | undefined, value: Json, path: string[], within: "object" | "array"): void {
-    if (was !== undefined && sameContainer(was, value)) return this.difference(was, value, path);
+    const isEmptied = this.isDone && Array.isArray(value) && value.length === 0;
+    if (was !== undefined && sameContainer(was, value) && !isEmptied)
+      return this.difference(was, value, path);
     if (typeof was === "string" && typeof value === "string" && this.texts.matches(path)) {
       const edits = diffText(was, value);
       if (edits.length > 0) this.ops.push({ kind: "text", path, edits, was });
