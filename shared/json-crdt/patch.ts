@@ -44,14 +44,12 @@ const RUN = 10_000;
  */
 export function runLength(patch: JsonPatch, from: number): number {
   const { op, path } = patch[from]!;
-  if (op !== "remove" && op !== "add") return 1;
-  const [, holder, first] = (op === "add" && /^(.*\/)(0|[1-9]\d*)$/s.exec(path)) || [];
-  if (op === "add" && holder === undefined) return 1;
-  const most = Math.min(patch.length - from, RUN);
+  const [, holder, first] = /^(.*\/)(0|[1-9]\d*)$/s.exec(path) ?? [];
+  if (!holder || !/^(add|remove)$/.test(op)) return 1;
   let count = 1;
-  for (; count < most; count++) {
-    const next = patch[from + count]!;
-    if (next?.op !== op || next.path !== (op === "add" ? holder! + (Number(first) + count) : path)) break;
+  for (; count < RUN; count++) {
+    const next = patch[from + count];
+    if (next?.op !== op || next.path !== (op === "add" ? holder + (+first! + count) : path)) break;
   }
   return count;
 }
@@ -86,34 +84,31 @@ export class Patching {
     const before = this.index;
     try {
       const count = runLength(patch, from);
-      if (count === 1 || !this.changeRun(patch, from, count)) this.change(patch[from]!);
+      if (count === 1 || !this.changeRun(patch, from, count)) {
+        this.change(patch[from]!);
+        this.index++;
+      }
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       const { op, path } = patch[from + this.index - before] ?? {};
       const where = `${op} ${path}`.slice(0, 200);
       throw new PatchError(`operation ${this.index} (${where}): ${reason}`, this.index, error);
     }
-    this.index++;
     return this.index - before;
   }
 
-  /** @returns false, with nothing changed, where there is no array that the whole run fits */
+  /** @returns false where there is no array that the whole run fits */
   private changeRun(patch: JsonPatch, from: number, count: number): boolean {
     const { op, path } = patch[from]!;
     const tokens = parsePointer(path);
-    const token = tokens.at(-1);
-    const found = token === undefined ? null : read(this.value, tokens.slice(0, -1));
-    if (!Array.isArray(found)) return false;
-    const index = placeIn(found, token!, found.length);
-    if (op === "remove" && index + count > found.length) return false;
+    const holder = this.holder(tokens);
+    const at = Number(tokens.at(-1));
+    const taken = op === "add" ? 0 : count;
+    if (!Array.isArray(holder) || at + taken > holder.length) return false;
     const values: Json[] = [];
-    if (op === "add")
-      for (let i = 0; i < count; i++, this.index++)
-        values.push(this.spend(member(patch[from + i]!, "value")));
-    else this.index += count;
-    // The last one is counted where single ones are.
-    this.index--;
-    (this.holder(tokens) as Json[]).splice(index, op === "add" ? 0 : count, ...values);
+    for (const end = this.index + count; this.index < end; this.index++)
+      if (!taken) values.push(this.spend(member(patch[from + values.length]!, "value")));
+    holder.splice(at, taken, ...values);
     return true;
   }
 
