@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { parsePointer } from "../shared/json-crdt/pointer.ts";
 import { nearest } from "./nearest.ts";
+import { DOCUMENT_LIMITS } from "./room/document-limits.ts";
 
 /** Longest time an option may name, ms; timers end at 24.8 days. */
 const DAY = 86_400_000;
@@ -134,6 +135,12 @@ export const Config = z.strictObject({
     .meta({
       what: "pointers to strings of the state that people edit as text, e.g. /document or /sections/*/body",
     }),
+  draftSize: whole(1_000, 10_485_760)
+    .default(DOCUMENT_LIMITS.draft)
+    .meta({ what: "characters the draft that people write together may have" }),
+  documentSize: whole(65_536, 1_073_741_824)
+    .default(DOCUMENT_LIMITS.bytes)
+    .meta({ what: "bytes a thread's Yjs document may have, with draft and roots of applications" }),
   demo: z.boolean({ error: SWITCH }).default(false).meta({
     what: "a thread to play in, with a page of two people side by side; keeps nothing unless --store says so",
   }),

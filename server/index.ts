@@ -106,6 +106,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Cothrea
     clock: systemClock,
     limits: { message: bounds.message, queue: bounds.queue },
     texts: compileTextPaths(config.text),
+    documents: { draft: config.draftSize, bytes: config.documentSize },
     idleMs: config.roomIdleMs,
     warn,
   });

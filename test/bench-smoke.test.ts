@@ -96,6 +96,7 @@ test("without names every bench runs; a name given twice runs once", () => {
     "start",
     "state",
     "trace",
+    "hostile",
     "yjs",
     "size",
   ]);

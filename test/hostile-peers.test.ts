@@ -3,11 +3,15 @@ import { describe, expect, test } from "vitest";
 import WebSocket from "ws";
 import * as Y from "yjs";
 import { step1Message, updateMessage } from "../server/gateway/doc-messages.ts";
+import { heapHeld } from "./kit/heap.ts";
 import { LanePeer } from "./kit/lane-peer.ts";
 import { RawClient } from "./kit/raw-client.ts";
 import { openServer } from "./kit/server.ts";
 
 const COUNT = 20_001;
+/** Times that all of it is sent, and what the process may hold more of afterwards: a few connections' worth. */
+const ROUNDS = 8;
+const HELD_BYTES = 3_000_000;
 const NOTHING = new Uint8Array([0]);
 
 /** A way to send messages of y-protocols, and to hear how it ended. */
@@ -90,25 +94,47 @@ function tooMany(): Uint8Array {
   return encoding.toUint8Array(encoder);
 }
 
+/** What is sent, and the code its sender is closed with. */
+const HOSTILE = [
+  ["an update in encoding v2", () => [updateMessage(v2())], 4402],
+  ["a state vector that says it has 2^31 clients", () => [step1Message(clientsOf(2 ** 31))], 4402],
+  ["an update that says it has 2^31 structs", () => [updateMessage(clientsOf(2 ** 31))], 4402],
+  ["more items than can be taken in at once", () => [updateMessage(tooMany())], 4413],
+  ["900 updates without the one before them", () => withoutTheFirst(900).map(updateMessage), 4402],
+  ["3,000 of them at once", () => withoutTheFirst(3_000).map(updateMessage), 4429],
+  ["half a message", () => [updateMessage(v2()).subarray(0, 5)], 4402],
+] as const;
+
 describe.each([
   ["the lane", lane],
   ["the door", door],
 ] as const)("[Y6] at %s", (_way, open) => {
-  test.each([
-    ["an update in encoding v2", () => [updateMessage(v2())], 4402],
-    ["a state vector that says it has 2^31 clients", () => [step1Message(clientsOf(2 ** 31))], 4402],
-    ["an update that says it has 2^31 structs", () => [updateMessage(clientsOf(2 ** 31))], 4402],
-    ["more items than can be taken in at once", () => [updateMessage(tooMany())], 4413],
-    ["900 updates without the one before them", () => withoutTheFirst(900).map(updateMessage), 4402],
-    ["3,000 of them at once", () => withoutTheFirst(3_000).map(updateMessage), 4429],
-    ["half a message", () => [updateMessage(v2()).subarray(0, 5)], 4402],
-  ] as const)("%s: its sender is closed, and nobody else notices", async (_what, messages, code) => {
+  test.each(HOSTILE)("%s: its sender is closed, and nobody else notices", async (_what, messages, code) => {
     const { url } = await openServer();
     const ana = await good(url);
     const eve = await open(url);
     eve.send(step1Message(NOTHING));
     for (const message of messages()) eve.send(message);
     expect((await eve.closed).code).toBe(code);
+    await undisturbed(url, ana);
+  });
+
+  test("what they made the server hold is given back when they are gone", { timeout: 120_000 }, async () => {
+    const { url } = await openServer();
+    const ana = await good(url);
+    const round = async () => {
+      for (const [, messages] of HOSTILE) {
+        const eve = await open(url);
+        eve.send(step1Message(NOTHING));
+        for (const message of messages()) eve.send(message);
+        await eve.closed;
+      }
+    };
+    // What is compiled and made once does not count.
+    await round();
+    const before = await heapHeld();
+    for (let i = 0; i < ROUNDS; i += 1) await round();
+    expect((await heapHeld()) - before).toBeLessThan(HELD_BYTES);
     await undisturbed(url, ana);
   });
 

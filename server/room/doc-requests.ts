@@ -45,7 +45,7 @@ export function takeUpdate(room: Room, request: Parameters<RoomsPort["docUpdate"
     if (caller.role === "viewer")
       return () => ({ kind: "forbidden", reason: "You can read this document, and not change it." });
     const { shared } = room.state;
-    const verdict = shared.check(update);
+    const verdict = room.state.check(update);
     if (!verdict.ok && verdict.kind === "missing") {
       const { reason } = verdict;
       return () => ({ kind: "missing", reason, vector: shared.document.vector() });

@@ -81,9 +81,15 @@ export class SharedDocument {
     return stateOf(this.doc);
   }
 
-  /** Whether an update may be merged. @param maxBytes what it may bring in under state and draft */
-  check(update: Uint8Array, maxBytes: number): UpdateVerdict {
-    return checkUpdate(this.doc, update, { maxBytes, structs: STRUCTS });
+  /**
+   * Whether an update may be merged.
+   * @param maxBytes what it may bring in under the state
+   * @param draft characters the draft may have; as much more may come in, since what is taken away counts only when it
+   *   is merged
+   */
+  check(update: Uint8Array, maxBytes: number, draft: number): UpdateVerdict {
+    const maxDraft = Math.max(0, 2 * draft - this.doc.getText(DRAFT).length);
+    return checkUpdate(this.doc, update, { maxBytes, maxDraft, structs: STRUCTS });
   }
 
   /** Writes changes that apply to the state as it is. */

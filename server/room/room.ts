@@ -1,5 +1,5 @@
 import type { Clock } from "../../shared/clock.ts";
-import type { TextPaths } from "../../shared/json-crdt/text-paths.ts";
+import type { Json } from "../../shared/protocol/index.ts";
 import { Timeline } from "../../shared/timeline/index.ts";
 import type { AgentRegistry } from "../agents/registry.ts";
 import type { AckRow, Batch, CommitResult, Loaded, Store, ThreadKey } from "../store/store.ts";
@@ -15,7 +15,7 @@ import { notStored } from "./not-stored.ts";
 import { type Broadcast, Rejection } from "./port.ts";
 import { loadTimeline, logAsText } from "./read-log.ts";
 import { Responses } from "./responses.ts";
-import { StoredState } from "./stored-state.ts";
+import type { StoredState } from "./stored-state.ts";
 import { threadInfo } from "./thread-info.ts";
 import { ToolDesk } from "./tool-desk.ts";
 import { type LogPlace, Turn } from "./turn.ts";
@@ -30,8 +30,8 @@ export type RoomHost = {
   commits: CommitTurn;
   agents: AgentRegistry;
   clock: Clock;
-  /** Where the state has text fields. */
-  texts: TextPaths;
+  /** Makes a thread's shared state of what is stored of it, `null` for nothing, and of what the log says it is. */
+  stateOf(loaded: Loaded | null, state: () => Json): StoredState;
   publish(key: ThreadKey, broadcast: Broadcast): void;
   /** Something a thread list shows has changed. */
   changed(key: ThreadKey): void;
@@ -96,7 +96,7 @@ export class Room {
   private constructor(key: ThreadKey, host: RoomHost) {
     this.key = key;
     this.host = host;
-    this.state = new StoredState(host.texts, null, () => this.timeline.state);
+    this.state = host.stateOf(null, () => this.timeline.state);
     this.acks = new AckMemory(host.store, host.clock, key);
     this.audience = new Audience(key, host);
     this.tools = new ToolDesk(host.clock);
@@ -287,7 +287,7 @@ export class Room {
       const loaded = await this.host.store.load(this.key);
       if (this.exists && loaded?.epoch !== this.place.epoch) throw new Error("the log is another one now");
       this.timeline = new Timeline();
-      this.state = new StoredState(this.host.texts, null, () => this.timeline.state);
+      this.state = this.host.stateOf(null, () => this.timeline.state);
       this.storedUnfinished = false;
       if (loaded) await this.restore(loaded, "STORE_FAILED");
       if (this.place.seq > told) await this.tellStored(told);
@@ -332,7 +332,7 @@ export class Room {
     this.exists = true;
     this.timeline = await loadTimeline(this.host.store, this.key, loaded);
     this.sinceFold = seq - (loaded.fold?.seq ?? 0);
-    this.state = new StoredState(this.host.texts, loaded, () => this.timeline.state);
+    this.state = this.host.stateOf(loaded, () => this.timeline.state);
     const inputs = new Map(loaded.inputs.map((row) => [row.inputId, fromRow(row)]));
     const inOrder = [...this.timeline.inputs.keys()].flatMap((id) => inputs.get(id) ?? []);
     const running = inOrder.filter((record) => record.status === "running");

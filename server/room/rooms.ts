@@ -5,6 +5,7 @@ import type { AgentRegistry } from "../agents/registry.ts";
 import type { Store, ThreadKey } from "../store/store.ts";
 import { CommitTurn } from "./commit-turn.ts";
 import { answerSync, takeUpdate } from "./doc-requests.ts";
+import type { DocumentLimits } from "./document-limits.ts";
 import type { Broadcast, CatchUp, JoinReply, RoomsPort } from "./port.ts";
 import { Rejection } from "./port.ts";
 import { readLog } from "./read-log.ts";
@@ -12,6 +13,7 @@ import { answerRequest, type RequestLimits } from "./requests.ts";
 import { Room, type RoomHost } from "./room.ts";
 import { SdkLane } from "./sdk-lane.ts";
 import { type Standing, standAt, windowOf } from "./standing.ts";
+import { StoredState } from "./stored-state.ts";
 
 /** What rooms are built on; times in ms, sizes in bytes. */
 export type RoomsOptions = {
@@ -21,6 +23,8 @@ export type RoomsOptions = {
   limits: RequestLimits;
   /** Where the state has text fields. */
   texts: TextPaths;
+  /** What documents may come to, where that differs from the defaults. */
+  documents?: Partial<DocumentLimits>;
   /** How long a room that nobody uses stays in memory. */
   idleMs: number;
   /** Told of what a person on call should know; never content. */
@@ -48,6 +52,7 @@ export class Rooms implements RoomsPort {
     this.host = {
       ...options,
       commits: new CommitTurn(options.store, options.clock),
+      stateOf: (loaded, state) => new StoredState(options.texts, loaded, state, options.documents),
       publish: (key, broadcast) => {
         for (const listener of this.listeners.get(mapKey(key)) ?? []) listener(broadcast);
       },

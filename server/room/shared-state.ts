@@ -1,6 +1,12 @@
 import type { StateLimits } from "../../shared/json-crdt/check.ts";
 import type { DiffOptions } from "../../shared/json-crdt/diff.ts";
-import { type FineOp, type FinePatch, fineDiff, finePatch } from "../../shared/json-crdt/fine-patch.ts";
+import {
+  doneChanges,
+  type FineOp,
+  type FinePatch,
+  fineDiff,
+  finePatch,
+} from "../../shared/json-crdt/fine-patch.ts";
 import { movePatch, toPatch } from "../../shared/json-crdt/moves.ts";
 import { applyPatch, PatchError } from "../../shared/json-crdt/patch.ts";
 import { valueAt } from "../../shared/json-crdt/place.ts";
@@ -195,9 +201,9 @@ export class SharedState {
     return patched;
   }
 
-  /** Whether an update of a Yjs peer may be merged. */
-  check(update: Uint8Array): UpdateVerdict {
-    return this.document.check(update, this.size.room);
+  /** Whether an update of a Yjs peer may be merged. @param draft characters the draft may have */
+  check(update: Uint8Array, draft: number): UpdateVerdict {
+    return this.document.check(update, this.size.room, draft);
   }
 
   /**
@@ -209,7 +215,7 @@ export class SharedState {
     const before = this.logged();
     const change = this.document.merge(update, peer);
     if (change.patch.length + change.texts.length === 0) return false;
-    const { ops } = finePatch(before, change.patch, this.texts, this.diff);
+    const ops = doneChanges(before, change.patch, this.texts, this.diff);
     this.logChange(to, { run: null, by, via }, change.patch, ops, change.texts);
     return true;
   }

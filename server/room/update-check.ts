@@ -1,23 +1,28 @@
 import type * as Y from "yjs";
 import { STATE_LIMITS } from "../../shared/json-crdt/check.ts";
-import { AGUI } from "../../shared/json-crdt/y-json.ts";
+import { AGUI, DRAFT } from "../../shared/json-crdt/y-json.ts";
 import { StepBudget } from "./update-budget.ts";
 import { rehearseDeletes } from "./update-deletes.ts";
 import { countFormatting } from "./update-formats.ts";
 import { Overlay, type Place } from "./update-overlay.ts";
 import { type RefusalKind, UpdateRefusal } from "./update-refusal.ts";
 import { Rehearsal } from "./update-rehearsal.ts";
-import { REF, type Struct, scanUpdate, TYPE, type UpdateLimits } from "./update-scan.ts";
-import { ValueFacts } from "./update-values.ts";
+import { REF, type ScannedUpdate, type Struct, scanUpdate, TYPE, type UpdateLimits } from "./update-scan.ts";
+import { countTexts } from "./update-texts.ts";
+import { faultOfKey } from "./update-values.ts";
 
 /** Ids below are of the server: of replicas and of its own edits. */
 const FIRST_FREE_ID = 1_024;
 
 /** What an update may be and bring in at most. */
 export type UpdateCheckOptions = Partial<UpdateLimits> & {
-  /** Bytes of content it may bring in under the state and the prompt; default 4 MiB. */
+  /** Bytes of content it may bring in under the state; default 4 MiB. */
   maxBytes?: number;
-  /** Containers and scalars it may bring in there; default 100,000. */
+  /** Characters it may bring into the draft, in UTF-16 units; default 4 Mi. */
+  maxDraft?: number;
+  /** Root types the document may have with it; default 100. */
+  roots?: number;
+  /** Containers and scalars it may bring in under the state; default 100,000. */
   maxValues?: number;
   /** Levels of containers there, with those the document has; default 100. */
   depth?: number;
@@ -46,7 +51,10 @@ const DEFAULTS: Required<UpdateCheckOptions> = {
   structs: 100_000,
   clients: 1_000,
   deletes: 100_000,
+  values: STATE_LIMITS.values,
   maxBytes: 4_194_304,
+  maxDraft: 4_194_304,
+  roots: 100,
   maxValues: STATE_LIMITS.values,
   depth: STATE_LIMITS.depth,
   steps: 30_000,
@@ -75,11 +83,13 @@ export function checkUpdate(doc: Y.Doc, update: Uint8Array, options: UpdateCheck
           `The update has changes of client id ${client}, but ids below ${FIRST_FREE_ID} are the server's; take another.`,
         );
     }
+    judgeRoots(doc, scanned, limits.roots);
     const rehearsal = new Rehearsal(overlay, budget, judgeOf(limits));
     rehearsal.run(scanned);
     const deletes = rehearseDeletes(scanned.deletes, overlay, rehearsal, budget);
     rehearsal.countMerges();
     countFormatting(overlay, rehearsal.gone, budget);
+    countTexts(overlay, budget);
     const ids = [...overlay.added.keys()];
     return { ok: true, ids, deletes, empty: ids.length === 0 && !deletes };
   } catch (error) {
@@ -89,14 +99,30 @@ export function checkUpdate(doc: Y.Doc, update: Uint8Array, options: UpdateCheck
   }
 }
 
-/** Judges what is to stand under the state or the prompt. */
+/** Yjs makes a root for each name it reads, and looks through all of them for each struct that names one. */
+function judgeRoots(doc: Y.Doc, { clients }: ScannedUpdate, most: number): void {
+  const made = new Set<string>();
+  for (const structs of clients.values())
+    for (const { parent } of structs)
+      if (typeof parent === "string" && !doc.share.has(parent)) {
+        made.add(parent);
+        if (doc.share.size + made.size > most)
+          throw tooBig(`A document may have ${most} root types; put more into those it has.`);
+      }
+}
+
+/** Judges what is to stand under the state or the draft. */
 function judgeOf(limits: Required<UpdateCheckOptions>) {
   let bytes = 0;
   let values = 0;
+  let draft = 0;
   return (struct: Struct, place: Place, sub: string | null): void => {
     const { root } = place;
     if (root === null) return;
-    bytes += struct.bytes;
+    if (root === DRAFT) draft += struct.ref === REF.string ? struct.length : 0;
+    else bytes += struct.bytes;
+    if (draft > limits.maxDraft)
+      throw tooBig("The draft is too long with this. Send what stands in it, or shorten it, and try again.");
     if (bytes > limits.maxBytes)
       throw tooBig(`The update brings more than ${limits.maxBytes} bytes into the state; send less.`);
     values += struct.values?.values ?? (struct.ref === REF.type ? 1 : 0);
@@ -115,11 +141,8 @@ function judgeOf(limits: Required<UpdateCheckOptions>) {
 function judgePlace({ ref, type }: Struct, { kind, root }: Place, sub: string | null): void {
   if ((kind === "map") !== (sub !== null))
     throw notJson(kind === "map" ? `as a list what is a map of "${root}"` : `keys into a list of "${root}"`);
-  if (sub !== null) {
-    const facts = new ValueFacts();
-    facts.lookAtKey(sub);
-    if (facts.fault) throw facts.fault;
-  }
+  const fault = sub === null ? null : faultOfKey(sub);
+  if (fault) throw fault;
   if (ref === REF.deleted) return;
   if (kind === "text") {
     if (ref !== REF.string && ref !== REF.format) throw notJson(`what is no text into a text of "${root}"`);

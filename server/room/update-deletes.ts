@@ -33,7 +33,8 @@ function deleteStored(
   if (clock >= overlay.known(client)) return false;
   const structs = overlay.structs(client);
   const end = clock + length;
-  let index = Y.findIndexSS(structs, clock);
+  const first = Y.findIndexSS(structs, clock);
+  let index = first;
   let deletes = false;
   for (; index < structs.length && structs[index]!.id.clock < end; index += 1) {
     const struct = structs[index]!;
@@ -44,9 +45,14 @@ function deleteStored(
     if (end < struct.id.clock + struct.length) overlay.endingAt({ client, clock: end - 1 }, "deletion");
     rehearsal.removeItem(struct);
   }
-  // What has become deleted is merged with what is so beside it.
-  if (deletes) budget.spend((structs.length - index) * SHIFT);
+  // What has become deleted is merged with what is so beside it, and all behind that moves up.
+  const isMerged = index - first > 1 || isGone(structs[first - 1]) || isGone(structs[index]);
+  if (deletes && isMerged) budget.spend((structs.length - index) * SHIFT);
   return deletes;
+
+  function isGone(struct: Y.Item | Y.GC | undefined): boolean {
+    return struct !== undefined && (struct.deleted || rehearsal.gone.has(struct as Y.Item));
+  }
 }
 
 function deleteAdded({ client, clock, length }: DeleteRange, overlay: Overlay, budget: StepBudget): boolean {

@@ -1,12 +1,9 @@
 import * as Y from "yjs";
-import { AGUI, STATE } from "../../shared/json-crdt/y-json.ts";
+import { AGUI, DRAFT, STATE } from "../../shared/json-crdt/y-json.ts";
 import { COPY, CUT, SHIFT, type StepBudget } from "./update-budget.ts";
 import { malformed, UpdateRefusal } from "./update-refusal.ts";
 import { type Id, REF, type Struct, TYPE } from "./update-scan.ts";
 import { NESTING_HARD } from "./update-values.ts";
-
-/** Name of the root type with the shared prompt. */
-export const DRAFT = "draft";
 
 /** What may stand in a type: of the state by the kind of type, of an application anything. */
 export type PlaceKind = "map" | "array" | "text" | "other";

@@ -1,11 +1,17 @@
 import * as Y from "yjs";
+import { STATE } from "../../shared/json-crdt/y-json.ts";
 import { COPY, SHIFT, type StepBudget, WALK } from "./update-budget.ts";
 import { newPiece, type Overlay, type Piece, type Place } from "./update-overlay.ts";
 import { malformed, UpdateRefusal } from "./update-refusal.ts";
 import { type Id, REF, type ScannedUpdate, type Struct } from "./update-scan.ts";
 
 /** Steps for making a document within the document. */
-const SUBDOCUMENT = 20;
+const SUBDOCUMENT = 60;
+
+/** Steps for a member of an object that is there: it becomes an operation of its own in the log. */
+const MEMBER = 4;
+/** Steps for taking out one item with all that Yjs keeps of it. */
+const REMOVAL = 1 / 2;
 
 /** Judges whether a struct may stand in a place. */
 export type Judge = (struct: Struct, place: Place, sub: string | null) => void;
@@ -92,6 +98,7 @@ export class Rehearsal {
     }
     if (place && ref === REF.doc) this.budget.spend(SUBDOCUMENT);
     if (place) this.judge(struct, place, sub);
+    if (place?.type && sub !== null && place.root === STATE) this.budget.spend(MEMBER);
     // Cut in two, half of such a value would outlive the map it is in, and Yjs throws when it collects that.
     if (place && sub !== null && length !== 1 && ref !== REF.deleted)
       throw malformed("a key in it has several values at once");
@@ -180,17 +187,22 @@ export class Rehearsal {
 
   /** Counts what Yjs does to delete what a piece of the document holds. */
   private remove({ item }: Piece): void {
-    if (item) this.removeItem(item);
+    if (item) this.takeOut(item);
   }
 
   /** Counts what Yjs does to delete an item of the document, with all that lies in it. */
-  removeItem(root: Y.Item): void {
+  removeItem(item: Y.Item): void {
+    if (!item.deleted && !this.removed.has(item) && item.parentSub !== null) this.budget.spend(MEMBER);
+    this.takeOut(item);
+  }
+
+  private takeOut(root: Y.Item): void {
     const open = [root];
     for (let item = open.pop(); item; item = open.pop()) {
       this.budget.spend(WALK);
       if (item.deleted || this.removed.has(item)) continue;
       this.removed.add(item);
-      this.budget.spend(1);
+      this.budget.spend(REMOVAL);
       if (!(item.content instanceof Y.ContentType)) continue;
       const { type } = item.content;
       for (let at = type._start; at; at = at.right) open.push(at);

@@ -1,6 +1,6 @@
 import { UpdateBytes } from "./update-bytes.ts";
 import { malformed, UpdateRefusal } from "./update-refusal.ts";
-import { ValueFacts } from "./update-values.ts";
+import { ValueBudget, ValueFacts } from "./update-values.ts";
 
 /** What one update may have at most. */
 export type UpdateLimits = {
@@ -12,6 +12,8 @@ export type UpdateLimits = {
   clients: number;
   /** Ranges of the delete set; default 100,000. */
   deletes: number;
+  /** Plain values, wherever they lie: one in another counts too, legacy JSON four times; default 100,000. */
+  values: number;
 };
 
 /** Names a unit of content, as Yjs does. */
@@ -87,6 +89,7 @@ function readStructs(from: UpdateBytes, limits: UpdateLimits): Map<number, Struc
   const clients = new Map<number, Struct[]>();
   const count = from.count(3);
   if (count > limits.clients) throw tooMany(limits.clients, "clients");
+  const values = new ValueBudget(limits.values);
   let total = 0;
   for (let i = 0; i < count; i += 1) {
     const length = from.count(2);
@@ -97,7 +100,7 @@ function readStructs(from: UpdateBytes, limits: UpdateLimits): Map<number, Struc
     let clock = from.clock();
     const structs: Struct[] = [];
     for (let n = 0; n < length; n += 1) {
-      const struct = readStruct(from, client, clock);
+      const struct = readStruct(from, client, clock, values);
       clock += struct.length;
       structs.push(struct);
     }
@@ -106,7 +109,7 @@ function readStructs(from: UpdateBytes, limits: UpdateLimits): Map<number, Struc
   return clients;
 }
 
-function readStruct(from: UpdateBytes, client: number, clock: number): Struct {
+function readStruct(from: UpdateBytes, client: number, clock: number, values: ValueBudget): Struct {
   const info = from.byte();
   const struct: Struct = {
     client,
@@ -133,7 +136,7 @@ function readStruct(from: UpdateBytes, client: number, clock: number): Struct {
     if (info & 32) struct.sub = from.text();
   }
   const { left } = from;
-  readContent(from, struct);
+  readContent(from, struct, values);
   if (struct.length === 0) throw malformed("something in it has no length");
   if (clock + struct.length >= 2 ** 31) throw malformed("a clock in it is out of range");
   struct.bytes = left - from.left;
@@ -148,22 +151,19 @@ function readId(from: UpdateBytes, { client, clock }: Struct): Id {
   return id;
 }
 
-function readContent(from: UpdateBytes, struct: Struct): void {
+function readContent(from: UpdateBytes, struct: Struct, values: ValueBudget): void {
   switch (struct.ref) {
     case REF.deleted:
       struct.length = from.length(struct.clock);
       return;
     case REF.json:
       struct.length = from.count(1);
-      struct.values = new ValueFacts();
-      for (let n = struct.length; n > 0; n -= 1) {
-        const text = from.text();
-        struct.values.look(text === "undefined" ? undefined : JSON.parse(text));
-      }
+      struct.values = new ValueFacts(values);
+      for (let n = struct.length; n > 0; n -= 1) struct.values.lookAtLegacy(from.text());
       return;
     case REF.any:
       struct.length = from.count(1);
-      struct.values = new ValueFacts();
+      struct.values = new ValueFacts(values);
       for (let n = struct.length; n > 0; n -= 1) struct.values.readAny(from);
       return;
     case REF.binary:
@@ -174,9 +174,9 @@ function readContent(from: UpdateBytes, struct: Struct): void {
       return;
     case REF.format:
       struct.text = from.text();
-      return new ValueFacts().look(JSON.parse(from.text()));
+      return new ValueFacts(values).lookAtJson(from.text());
     case REF.embed:
-      return new ValueFacts().look(JSON.parse(from.text()));
+      return new ValueFacts(values).lookAtJson(from.text());
     case REF.type:
       struct.type = from.uint();
       if (struct.type > TYPE.xmlText) throw malformed("it holds a type of an unknown kind");
@@ -184,15 +184,15 @@ function readContent(from: UpdateBytes, struct: Struct): void {
       return;
     case REF.doc:
       from.text();
-      return readDocOptions(from);
+      return readDocOptions(from, values);
     default:
       throw malformed("it holds content of an unknown kind");
   }
 }
 
 /** Yjs reads properties of what stands here, which null and undefined do not have. */
-function readDocOptions(from: UpdateBytes): void {
-  const facts = new ValueFacts();
+function readDocOptions(from: UpdateBytes, values: ValueBudget): void {
+  const facts = new ValueFacts(values);
   facts.readAny(from);
   if (facts.depth === 0) throw malformed("a document in it has no options");
 }

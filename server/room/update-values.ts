@@ -5,7 +5,29 @@ import { malformed, UpdateRefusal } from "./update-refusal.ts";
 /** Levels within each other beyond which nothing is applied, wherever it lies: Yjs recurses. */
 export const NESTING_HARD = 500;
 
+const [QUOTE, BACKSLASH, COMMA, BRACKET, BRACE] = [34, 92, 44, 91, 123];
+const HALF = "half a surrogate pair";
 const LONE_SURROGATE = /\p{Surrogate}/u;
+/** Each value that stands in an update as JSON text takes about as long as this many others. */
+const JSON_WEIGHT = 4;
+
+/** How many more plain values an update may have, wherever they lie. */
+export class ValueBudget {
+  private left: number;
+  private readonly limit: number;
+
+  constructor(limit: number) {
+    this.limit = limit;
+    this.left = limit;
+  }
+
+  /** @throws UpdateRefusal too_big when nothing is left */
+  spend(values: number): void {
+    this.left -= values;
+    if (this.left < 0)
+      throw new UpdateRefusal("too_big", `The update has more than ${this.limit} values; send it in parts.`);
+  }
+}
 
 /** What plain values in an update are, for the places that hold JSON only ([H13]). */
 export class ValueFacts {
@@ -15,10 +37,16 @@ export class ValueFacts {
   depth = 0;
   /** Containers and scalars together. */
   values = 0;
+  private readonly budget: ValueBudget;
+
+  constructor(budget: ValueBudget) {
+    this.budget = budget;
+  }
 
   /** Reads a value in the encoding of lib0. */
   readAny(from: UpdateBytes, depth = 0): void {
     this.values += 1;
+    this.budget.spend(1);
     const kind = from.byte();
     switch (kind) {
       case 127:
@@ -57,8 +85,23 @@ export class ValueFacts {
     }
   }
 
-  /** Looks at a value that stood in an update as JSON text, or at the `undefined` that Yjs writes so. */
-  look(root: unknown): void {
+  /** Looks at a value as old versions of Yjs write it: as JSON text, or the word `undefined`. */
+  lookAtLegacy(text: string): void {
+    if (text !== "undefined") return this.lookAtJson(text);
+    this.budget.spend(1);
+    this.look(undefined);
+  }
+
+  /**
+   * Looks at a value that stands in an update as JSON text.
+   * @throws SyntaxError for what is no JSON
+   */
+  lookAtJson(text: string): void {
+    this.budget.spend(JSON_WEIGHT * valuesIn(text));
+    this.look(JSON.parse(text));
+  }
+
+  private look(root: unknown): void {
     const open: [value: unknown, depth: number][] = [[root, 0]];
     for (let next = open.pop(); next; next = open.pop()) {
       const [value, depth] = next;
@@ -76,10 +119,8 @@ export class ValueFacts {
     }
   }
 
-  /** Looks at a key of an object. */
-  lookAtKey(key: string): void {
-    if (isReservedKey(key)) this.blame("bad_key", `the reserved key "${key}"`);
-    else this.lookAtText(key);
+  private lookAtKey(key: string): void {
+    this.fault ??= faultOfKey(key);
   }
 
   private readObject(from: UpdateBytes, inside: number): void {
@@ -90,7 +131,7 @@ export class ValueFacts {
   }
 
   private lookAtText(text: string): void {
-    if (LONE_SURROGATE.test(text)) this.blame("not_json", "half a surrogate pair");
+    if (LONE_SURROGATE.test(text)) this.blame("not_json", HALF);
   }
 
   private enter(depth: number): number {
@@ -101,6 +142,29 @@ export class ValueFacts {
   }
 
   private blame(kind: "not_json" | "bad_key", what: string): void {
-    this.fault ??= new UpdateRefusal(kind, `The update puts ${what} where only JSON may stand.`);
+    this.fault ??= faultOf(kind, what);
   }
+}
+
+/** What keeps a key out of objects that are JSON; `null` when nothing does. */
+export function faultOfKey(key: string): UpdateRefusal | null {
+  if (isReservedKey(key)) return faultOf("bad_key", `the reserved key "${key}"`);
+  return LONE_SURROGATE.test(key) ? faultOf("not_json", HALF) : null;
+}
+
+function faultOf(kind: "not_json" | "bad_key", what: string): UpdateRefusal {
+  return new UpdateRefusal(kind, `The update puts ${what} where only JSON may stand.`);
+}
+
+/** How many values JSON text holds at most, without parsing it. */
+function valuesIn(text: string): number {
+  let values = 1;
+  let isString = false;
+  for (let i = 0; i < text.length; i += 1) {
+    const code = text.charCodeAt(i);
+    if (code === QUOTE) isString = !isString;
+    else if (isString) i += code === BACKSLASH ? 1 : 0;
+    else if (code === COMMA || code === BRACKET || code === BRACE) values += 1;
+  }
+  return values;
 }

@@ -1,8 +1,8 @@
 import type { Json, JsonPatch, JsonPatchOperation } from "../protocol/agui.ts";
 import { type DiffOptions, diffJson } from "./diff.ts";
-import { applyPatch } from "./patch.ts";
+import { applyPatch, Patching, runLength } from "./patch.ts";
 import { isMembers, valueAt } from "./place.ts";
-import { formatPointer, parseIndex, parsePointer } from "./pointer.ts";
+import { parseIndex, parsePointer } from "./pointer.ts";
 import { diffText } from "./text-diff.ts";
 import type { TextEdit } from "./text-edits.ts";
 import type { TextPaths } from "./text-paths.ts";
@@ -40,20 +40,25 @@ export function finePatch(
   options?: DiffOptions,
 ): FinePatch {
   // All of it first: a late operation that does not apply must not cost the diffs of those before it.
-  const end = applyPatch(before, patch);
+  const after = applyPatch(before, patch);
   const refining = new Refining(texts, options);
-  let value = before;
-  for (const [i, operation] of patch.entries()) {
-    const next = i === patch.length - 1 ? end : applyPatch(value, [operation]);
-    const simple = withoutMoves(value, operation);
-    for (const [k, one] of simple.entries()) {
-      const after = k === simple.length - 1 ? next : applyPatch(value, [one]);
-      refining.operation(value, after, [], one);
-      value = after;
-    }
-    value = next;
-  }
-  return { ops: refining.ops, after: end };
+  refining.patch(before, patch, []);
+  return { ops: refining.ops, after };
+}
+
+/**
+ * As {@link finePatch}, of a patch that says what has been done already: an array that was emptied is one change then,
+ * as nobody's work in it is left that writing it so could harm.
+ */
+export function doneChanges(
+  before: Json,
+  patch: JsonPatch,
+  texts: TextPaths,
+  options?: DiffOptions,
+): FineOp[] {
+  const refining = new Refining(texts, options, true);
+  refining.patch(before, patch, []);
+  return refining.ops;
 }
 
 /** The changes of single places that make the state `before` the state `after`. */
@@ -61,11 +66,11 @@ export function fineDiff(before: Json, after: Json, texts: TextPaths, options?: 
   return finePatch(before, diffJson(before, after, options), texts, options);
 }
 
-/** What two operations without one another say. */
-function withoutMoves(value: Json, operation: JsonPatchOperation): JsonPatch {
+/** What an operation other than `add`, `remove` and `replace` says in these; `null` of one of them. */
+function withoutMoves(value: Json, operation: JsonPatchOperation): JsonPatch | null {
   const { op, from = "", path } = operation;
+  if (op === "add" || op === "remove" || op === "replace") return null;
   if (op === "test" || (op === "move" && from === path)) return [];
-  if (op !== "move" && op !== "copy") return [operation];
   const add = { op: "add" as const, path, value: valueAt(value, parsePointer(from)) as Json };
   return op === "copy" ? [add] : [{ op: "remove", path: from }, add];
 }
@@ -74,27 +79,75 @@ class Refining {
   readonly ops: FineOp[] = [];
   private readonly texts: TextPaths;
   private readonly options: DiffOptions | undefined;
+  private readonly isDone: boolean;
 
-  constructor(texts: TextPaths, options: DiffOptions | undefined) {
+  constructor(texts: TextPaths, options: DiffOptions | undefined, isDone = false) {
     this.texts = texts;
     this.options = options;
+    this.isDone = isDone;
   }
 
-  /** @param value what stands at `base`, before the operation and after it */
-  operation(value: Json, after: Json, base: readonly string[], operation: JsonPatchOperation): void {
-    const { op, value: given } = operation as { op: string; value: Json };
-    const path = parsePointer(operation.path);
-    const key = path.at(-1);
-    if (key === undefined) return this.root(value, after);
-    const parent = valueAt(value, path.slice(base.length, -1)) as Json;
-    if (Array.isArray(parent)) {
-      const index = parseIndex(key, parent.length);
-      const place = [...path.slice(0, -1), String(index)];
-      if (op === "add") this.ops.push({ kind: "insert", path: place, value: given });
-      else if (op === "remove") this.remove(place, parent[index] as Json, "array");
-      else this.put(parent[index], given, place, "array");
-      return;
+  /**
+   * Takes note of what a patch does.
+   * @param value what stands at `base`; the patch applies to it
+   */
+  patch(value: Json, patch: JsonPatch, base: readonly string[]): void {
+    const patching = new Patching(value);
+    for (let from = 0; from < patch.length; ) {
+      const simple = withoutMoves(patching.value, patch[from]!);
+      if (simple === null) {
+        const count = this.run(patching.value, patch, from, base);
+        // Behind the last one nobody looks.
+        if (from + count < patch.length) patching.applyRun(patch, from);
+        from += count;
+        continue;
+      }
+      for (const [k] of simple.entries()) {
+        this.run(patching.value, simple, k, base);
+        patching.applyRun(simple, k);
+      }
+      from += 1;
     }
+  }
+
+  /** @returns how many operations from one on it took note of: those that {@link Patching.applyRun} makes at once */
+  private run(value: Json, patch: JsonPatch, from: number, base: readonly string[]): number {
+    const path = parsePointer(patch[from]!.path);
+    const key = path.at(-1);
+    const parent = key === undefined ? value : (valueAt(value, path.slice(0, -1)) as Json);
+    if (key === undefined || !Array.isArray(parent)) {
+      this.elsewhere(parent, [...base, ...path], key, patch[from]!);
+      return 1;
+    }
+    const count = runLength(patch, from);
+    const index = parseIndex(key, parent.length);
+    const holder = [...base, ...path.slice(0, -1)];
+    for (let i = 0; i < count; i++) this.inArray(parent, index, i, holder, patch[from + i]!);
+    return count;
+  }
+
+  private inArray(
+    array: Json[],
+    index: number,
+    nth: number,
+    holder: string[],
+    { op, value: given }: JsonPatchOperation,
+  ): void {
+    if (op === "remove") this.remove([...holder, String(index)], array[index + nth] as Json, "array");
+    else if (op === "add")
+      this.ops.push({ kind: "insert", path: [...holder, String(index + nth)], value: given as Json });
+    else this.put(array[index], given as Json, [...holder, String(index)], "array");
+  }
+
+  private elsewhere(
+    parent: Json,
+    path: string[],
+    key: string | undefined,
+    { op, value }: JsonPatchOperation,
+  ): void {
+    const given = value as Json;
+    // Where a document is taken out, null stands.
+    if (key === undefined) return this.root(parent, op === "remove" ? null : given);
     const members = parent as { [key: string]: Json };
     const was = Object.hasOwn(members, key) ? members[key] : undefined;
     if (op === "remove") this.remove(path, was as Json, "object");
@@ -112,7 +165,9 @@ class Refining {
 
   /** One value in the place of another. */
   private put(was: Json | undefined, value: Json, path: string[], within: "object" | "array"): void {
-    if (was !== undefined && sameContainer(was, value)) return this.difference(was, value, path);
+    const isEmptied = this.isDone && Array.isArray(value) && value.length === 0;
+    if (was !== undefined && sameContainer(was, value) && !isEmptied)
+      return this.difference(was, value, path);
     if (typeof was === "string" && typeof value === "string" && this.texts.matches(path)) {
       const edits = diffText(was, value);
       if (edits.length > 0) this.ops.push({ kind: "text", path, edits, was });
@@ -123,13 +178,7 @@ class Refining {
 
   /** Between two containers of one type: all of it lies below them, and is put only where the types differ. */
   private difference(was: Json, value: Json, path: string[]): void {
-    const base = formatPointer(path);
-    let inner = was;
-    for (const operation of diffJson(was, value, this.options)) {
-      const after = applyPatch(inner, [operation]);
-      this.operation(inner, after, path, { ...operation, path: base + operation.path });
-      inner = after;
-    }
+    this.patch(was, diffJson(was, value, this.options), path);
   }
 }
 

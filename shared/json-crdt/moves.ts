@@ -30,6 +30,14 @@ export function moveGap(path: readonly string[], over: FineOp): string[] | null 
   const moved = over.kind === "root" ? null : moveValue(holder, over);
   if (!moved) return null;
   const key = path.at(-1) as string;
+  // An array took the place of another: behind its end is no gap.
+  if (
+    over.kind === "set" &&
+    Array.isArray(over.value) &&
+    isPlace(over.path, holder) &&
+    Number(key) > over.value.length
+  )
+    return [...moved, String(over.value.length)];
   if (over.kind !== "insert" && !(over.kind === "remove" && over.in === "array")) return [...moved, key];
   const place = over.path;
   if (place.length !== path.length || !startsWith(path, place.slice(0, -1)) || key === "-")
@@ -45,6 +53,10 @@ function shifted(path: readonly string[], place: readonly string[], from: number
   const index = Number(path[depth]);
   if (!(index >= Number(place[depth]) + from)) return [...path];
   return path.with(depth, String(index + by)) as string[];
+}
+
+function isPlace(path: readonly string[], place: readonly string[]): boolean {
+  return path.length === place.length && startsWith(path, place);
 }
 
 function startsWith(path: readonly string[], start: readonly string[]): boolean {

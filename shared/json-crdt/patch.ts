@@ -31,8 +31,27 @@ export class PatchError extends Error {
  */
 export function applyPatch(document: unknown, patch: JsonPatch): Json {
   const patching = new Patching(document as Json);
-  for (const operation of patch) patching.apply(operation);
+  for (let i = 0; i < patch.length; ) i += patching.applyRun(patch, i);
   return patching.value;
+}
+
+/** Most operations of a run; their values become arguments of one call. */
+const RUN = 10_000;
+
+/**
+ * How many operations from one on take what lies side by side out of an array, or put it there: made one by one, each
+ * would move all that lies behind.
+ */
+export function runLength(patch: JsonPatch, from: number): number {
+  const { op, path } = patch[from]!;
+  const [, holder, first] = /^(.*\/)(0|[1-9]\d*)$/s.exec(path) ?? [];
+  if (!holder || !/^(add|remove)$/.test(op)) return 1;
+  let count = 1;
+  for (; count < RUN; count++) {
+    const next = patch[from + count];
+    if (next?.op !== op || next.path !== (op === "add" ? holder + (+first! + count) : path)) break;
+  }
+  return count;
 }
 
 type Container = Json[] | { [key: string]: Json };
@@ -56,19 +75,41 @@ export class Patching {
   }
 
   /**
-   * Applies one operation. After an error `value` is of no use.
+   * Applies an operation of a patch, with those behind it that can be made at once. After an error `value` is of no
+   * use.
+   * @returns how many that were
    * @throws PatchError with how many were applied before
    */
-  apply(operation: JsonPatchOperation): void {
+  applyRun(patch: JsonPatch, from: number): number {
+    const before = this.index;
     try {
-      this.change(operation);
+      const count = runLength(patch, from);
+      if (count === 1 || !this.changeRun(patch, from, count)) {
+        this.change(patch[from]!);
+        this.index++;
+      }
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      const { op, path } = operation ?? {};
+      const { op, path } = patch[from + this.index - before] ?? {};
       const where = `${op} ${path}`.slice(0, 200);
       throw new PatchError(`operation ${this.index} (${where}): ${reason}`, this.index, error);
     }
-    this.index++;
+    return this.index - before;
+  }
+
+  /** @returns false where there is no array that the whole run fits */
+  private changeRun(patch: JsonPatch, from: number, count: number): boolean {
+    const { op, path } = patch[from]!;
+    const tokens = parsePointer(path);
+    const holder = this.holder(tokens);
+    const at = Number(tokens.at(-1));
+    const taken = op === "add" ? 0 : count;
+    if (!Array.isArray(holder) || at + taken > holder.length) return false;
+    const values: Json[] = [];
+    for (const end = this.index + count; this.index < end; this.index++)
+      if (!taken) values.push(this.spend(member(patch[from + values.length]!, "value")));
+    holder.splice(at, taken, ...values);
+    return true;
   }
 
   private change(operation: JsonPatchOperation): void {

@@ -7,6 +7,9 @@ import { AGUI, ROOT, STATE, stateOf, toJson } from "./y-json.ts";
 /** What one transaction did to the state: a patch, then edits of text fields at the paths behind it. */
 export type StateChange = { patch: JsonPatch; texts: { path: string; edits: TextEdit[] }[] };
 
+/** From so many elements on an array that lost all it had is said to be empty, not each of them to be gone. */
+const EMPTIED = 1_000;
+
 type AnyEvent = Y.YEvent<Y.AbstractType<unknown>>;
 
 /**
@@ -22,9 +25,10 @@ export function readChange(transaction: Y.Transaction): StateChange {
   const state = doc.getMap(STATE);
   const events = (transaction.changedParentTypes.get(state as never) ?? []) as unknown as AnyEvent[];
   // Containers first: with what they gained and lost applied, the path Yjs gives for what lies in them holds.
-  const placed = events
-    .filter(({ target }) => !isNew(target, transaction, state))
-    .map((event) => ({ event, path: pathOf(event, state) }))
+  const known = events.filter(({ target }) => !isNew(target, transaction, state));
+  const indexes = indexesOf(known, state);
+  const placed = known
+    .map((event) => ({ event, path: pathOf(event, state, indexes) }))
     .sort((a, b) => a.path.length - b.path.length);
   for (const { event, path } of placed) readEvent(event, path, change);
   return change;
@@ -48,8 +52,14 @@ function readEvent(event: AnyEvent, path: (string | number)[], change: StateChan
 }
 
 function readArray(event: AnyEvent, path: (string | number)[], patch: JsonPatch): void {
+  const { delta } = event.changes;
+  const isEmpty = (event.target as Y.Array<unknown>).length === 0;
+  if (isEmpty && delta.length === 1 && (delta[0]!.delete ?? 0) >= EMPTIED) {
+    patch.push({ op: "replace", path: formatPointer(path), value: [] });
+    return;
+  }
   let index = 0;
-  for (const part of event.changes.delta) {
+  for (const part of delta) {
     if (part.retain !== undefined) index += part.retain;
     else if (part.delete !== undefined) {
       const place = formatPointer([...path, index]);
@@ -75,22 +85,46 @@ function isNew(type: Y.AbstractType<unknown>, transaction: Y.Transaction, state:
 }
 
 /** Where a type stands below the state, after the transaction. */
-function pathOf({ target }: AnyEvent, state: object): (string | number)[] {
+function pathOf(
+  { target }: AnyEvent,
+  state: object,
+  indexes: ReadonlyMap<Y.Item, number>,
+): (string | number)[] {
   const path: (string | number)[] = [];
   for (let at: object = target; at !== state; ) {
     const item = itemOf(at) as Y.Item;
-    const parent = item.parent as object;
-    path.unshift(item.parentSub ?? indexOf(item, parent));
-    at = parent;
+    path.unshift(item.parentSub ?? (indexes.get(item) as number));
+    at = item.parent as object;
   }
   return path;
 }
 
-function indexOf(item: Y.Item, parent: object): number {
-  let index = 0;
-  for (let at = (parent as { _start: Y.Item | null })._start; at && at !== item; at = at.right)
-    if (!at.deleted && at.countable) index += at.length;
-  return index;
+/** The indexes of all elements on the way from the state to what changed; each array is walked once. */
+function indexesOf(events: readonly AnyEvent[], state: object): Map<Y.Item, number> {
+  const wanted = new Map<object, Set<Y.Item>>();
+  for (const { target } of events) {
+    for (let at: object = target; at !== state; ) {
+      const item = itemOf(at) as Y.Item;
+      at = item.parent as object;
+      if (item.parentSub !== null) continue;
+      const items = wanted.get(at);
+      if (items) items.add(item);
+      else wanted.set(at, new Set([item]));
+    }
+  }
+  const indexes = new Map<Y.Item, number>();
+  for (const [array, items] of wanted) {
+    let index = 0;
+    let left = items.size;
+    for (let at = (array as { _start: Y.Item | null })._start; at && left > 0; at = at.right) {
+      if (items.has(at)) {
+        indexes.set(at, index);
+        left -= 1;
+      }
+      if (!at.deleted && at.countable) index += at.length;
+    }
+  }
+  return indexes;
 }
 
 /** The item that carries a type; root types have none. */

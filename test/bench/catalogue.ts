@@ -10,6 +10,7 @@ export const CATALOGUE: Catalogue = {
   start: async () => (await import("./start.ts")).start,
   state: async () => (await import("./state.ts")).state,
   trace: async () => (await import("./trace.ts")).trace,
+  hostile: async () => (await import("./hostile.ts")).hostile,
   yjs: async () => (await import("./yjs.ts")).yjs,
   size: async () => (await import("./size.ts")).size,
 };
