@@ -1,7 +1,8 @@
 import type { FineOp } from "../../shared/json-crdt/fine-patch.ts";
 import { moveOps } from "../../shared/json-crdt/moves.ts";
+import { PatchError } from "../../shared/json-crdt/patch.ts";
 import { valueAt } from "../../shared/json-crdt/place.ts";
-import { parsePointer } from "../../shared/json-crdt/pointer.ts";
+import { PointerError, parsePointer } from "../../shared/json-crdt/pointer.ts";
 import type { TextPaths } from "../../shared/json-crdt/text-paths.ts";
 import type { Json, JsonPatch } from "../../shared/protocol/index.ts";
 import { Rejection } from "./port.ts";
@@ -89,4 +90,19 @@ export function stale(): Rejection {
     "stale",
     "What this changes has been removed meanwhile. Look at the state and try again.",
   );
+}
+
+/**
+ * Does something with a patch of a person that applies as a whole or not at all ([H3]).
+ * @param isMoved the state is another one than the patch was made for: that may be why it does not apply
+ * @throws Rejection stale, bad_message
+ */
+export function whole<T>(work: () => T, isMoved: boolean): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof PatchError || error instanceof PointerError)) throw error;
+    if (isMoved) throw stale();
+    throw new Rejection("bad_message", `The patch does not apply: ${error.message}.`);
+  }
 }

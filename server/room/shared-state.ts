@@ -10,7 +10,7 @@ import {
 import { movePatch, toPatch } from "../../shared/json-crdt/moves.ts";
 import { applyPatch, PatchError } from "../../shared/json-crdt/patch.ts";
 import { valueAt } from "../../shared/json-crdt/place.ts";
-import { PointerError, parsePointer } from "../../shared/json-crdt/pointer.ts";
+import { parsePointer } from "../../shared/json-crdt/pointer.ts";
 import { NO_TEXTS, type TextPaths } from "../../shared/json-crdt/text-paths.ts";
 import type { StateChange } from "../../shared/json-crdt/y-read.ts";
 import type { AGUIEvent, Author, EntryOf, Json, JsonPatch } from "../../shared/protocol/index.ts";
@@ -23,7 +23,7 @@ import { asSent, type Said } from "./as-sent.ts";
 import { SharedDocument } from "./document.ts";
 import { Rejection } from "./port.ts";
 import { PrivateParts, withHidden } from "./private-state.ts";
-import { RecentChanges, stale } from "./recent-changes.ts";
+import { RecentChanges, stale, whole } from "./recent-changes.ts";
 import { revertRun, type StateChangeRow, type StateOp, textOp } from "./state-changes.ts";
 import { StateSize } from "./state-size.ts";
 import { encode, refuseLarge } from "./turn.ts";
@@ -185,12 +185,12 @@ export class SharedState {
   patch(to: LogWriter, by: Author, patch: JsonPatch, base: number, client = ""): JsonPatch {
     const state = this.logged();
     if (base > to.timeline.seq) throw stale();
-    const moved = this.whole(() => movePatch(patch, this.recent.behind(base, client), state), false);
+    const moved = whole(() => movePatch(patch, this.recent.behind(base, client), state), false);
     if (!moved) throw stale();
     const patched = moved.patch.map((operation) =>
       this.recent.rewritten(operation, state, this.texts, base, client),
     );
-    const fine = this.whole(() => finePatch(state, patched, this.texts, this.diff), base < to.timeline.seq);
+    const fine = whole(() => finePatch(state, patched, this.texts, this.diff), base < to.timeline.seq);
     const unfit = this.size.unfitness(fine.ops);
     if (unfit) throw new Rejection(unfit.isTooBig ? "too_big" : "bad_message", refused(unfit.why));
     const change = this.document.edit(fine.ops, by);
@@ -298,17 +298,6 @@ export class SharedState {
   private remember(at: StateRun): void {
     this.memories.set(at.agent, { ...at.view.memory, hidden: this.memoryOf(at).hidden });
     this.remembered.add(at.agent);
-  }
-
-  /** @param isMoved the state is another one than the patch was made for: that may be why it does not apply */
-  private whole<T>(work: () => T, isMoved: boolean): T {
-    try {
-      return work();
-    } catch (error) {
-      if (!(error instanceof PatchError || error instanceof PointerError)) throw error;
-      if (isMoved) throw stale();
-      throw new Rejection("bad_message", `The patch does not apply: ${error.message}.`);
-    }
   }
 
   private logChange(
