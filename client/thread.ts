@@ -22,7 +22,7 @@ import type { ThreadTools } from "./tools.ts";
 /** What goes along with an input; see the frame `submit`. */
 export type SendOptions = Pick<
   UpFrameOf<"submit">,
-  "agent" | "policy" | "runId" | "tools" | "context" | "forwardedProps" | "interrupts"
+  "agent" | "policy" | "runId" | "tools" | "context" | "forwardedProps" | "interrupts" | "steer"
 > & {
   /** Names the input: sent again under the same id it is the same input. Made when absent. */
   inputId?: string;

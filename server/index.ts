@@ -24,7 +24,14 @@ import { openStore } from "./store/open.ts";
 import type { Store } from "./store/store.ts";
 import { VERSION } from "./version.ts";
 
-export type { Agent, AgentContext, AgentEvent, AgentFunction, AgentOptions } from "./agents/agent.ts";
+export type {
+  Agent,
+  AgentContext,
+  AgentEvent,
+  AgentFunction,
+  AgentOptions,
+  AgentThread,
+} from "./agents/agent.ts";
 export type { Authenticate, Identity } from "./auth/authenticator.ts";
 export { Config, ConfigError } from "./config.ts";
 export type { GatewayLimits } from "./gateway/limits.ts";

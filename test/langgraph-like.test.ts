@@ -32,6 +32,7 @@ function caller(options: Options) {
     const events = agent({ ...given, state, ...more } as RunAgentInput, {
       signal: new AbortController().signal,
       user: { id: "ana", name: "Ana" },
+      thread: { id: "t", people: () => [], on: () => () => {}, handoff() {} },
     });
     const all: AGUIEvent[] = [];
     for await (const event of events as AsyncIterable<AGUIEvent>) all.push(event);

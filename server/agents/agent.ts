@@ -1,6 +1,7 @@
 import type { AbstractAgent } from "@ag-ui/client";
 import type { BaseEvent, EventType, RunAgentInput } from "@ag-ui/core";
 import type { Observable } from "rxjs";
+import type { Message } from "../../shared/protocol/index.ts";
 
 /** What a run gets beside its AG-UI input when the agent lives in this process. */
 export type AgentContext = {
@@ -8,6 +9,28 @@ export type AgentContext = {
   signal: AbortSignal;
   /** Who asked for the run. */
   user: { id: string; name: string };
+  /** The thread it runs in. */
+  thread: AgentThread;
+};
+
+/** What an agent of this process can do in the thread beside its run. After the run nothing of it does anything. */
+export type AgentThread = {
+  readonly id: string;
+  /** The people who are here now, each once. */
+  people(): { id: string; name: string }[];
+  /**
+   * Takes messages of people into the run that is under way ([Q3]).
+   * @param listener gets what somebody submits with `steer`; only when it returns `true` the run has taken it, else it
+   *   waits its turn like any other input
+   * @returns the way out
+   */
+  on(event: "steer", listener: (messages: readonly Message[]) => boolean): () => void;
+  /**
+   * Has another agent go on when this run is over, before all that waits, in the name of whoever asked: it gets the
+   * same messages, state and context. The last one named counts.
+   * @throws RangeError when the server has no such agent
+   */
+  handoff(agent: string): void;
 };
 
 /**

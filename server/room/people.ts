@@ -63,6 +63,11 @@ export class People {
     return true;
   }
 
+  /** The users who are here, each once. */
+  users(): { id: string; name: string }[] {
+    return [...new Map([...this.byConnection.values()].map(({ user }) => [user.id, user])).values()];
+  }
+
   /** The newest connection of a client that is here; `undefined` when there is none. */
   connectionOf(client: string): string | undefined {
     return [...this.byConnection].findLast(([, person]) => person.client === client)?.[0];

@@ -1,22 +1,21 @@
 import { randomUUID } from "node:crypto";
 import type { RunAgentInput } from "@ag-ui/core";
-import type { Clock } from "../../shared/clock.ts";
-import type { AGUIEvent, Author, Message, RunErrorCode, Tool } from "../../shared/protocol/index.ts";
-import type { AgentRegistry, RegisteredAgent } from "../agents/registry.ts";
+import type { Author, Message, RunErrorCode } from "../../shared/protocol/index.ts";
+import type { RegisteredAgent } from "../agents/registry.ts";
 import { offeredCalls } from "../run/claims.ts";
 import { Driver } from "../run/driver.ts";
 import { type DueRun, dueRun } from "../run/due-run.ts";
 import { EventLimits } from "../run/event-limits.ts";
 import { RunFailure } from "../run/failure.ts";
-import { Ingest } from "../run/ingest.ts";
 import { answersFor, openInterrupts } from "../run/interrupts.ts";
-import type { ThreadKey } from "../store/store.ts";
 import { agentInput } from "./agent-input.ts";
 import { setAside } from "./answers.ts";
 import { AskedWith } from "./asked-with.ts";
 import { InputQueue } from "./input-queue.ts";
 import { type InputRecord, type RunRecord, settleInput, toRow } from "./input-record.ts";
-import type { SharedState } from "./shared-state.ts";
+import { LiveThread } from "./live-thread.ts";
+import { openIngest } from "./open-ingest.ts";
+import type { Response, ResponseHost } from "./response.ts";
 import { withOwn } from "./tool-desk.ts";
 import { giveUpCalls, offerCalls } from "./tool-requests.ts";
 import type { Turn } from "./turn.ts";
@@ -26,39 +25,7 @@ const GRACE_MS = 1_000;
 /** Runs a thread may have under way at once: each has a replica of the state ([H2]). */
 const SLOTS = 15;
 
-/** One response of an agent, from the call to its end. */
-type Response = {
-  record: RunRecord;
-  /** What its agent was told that clients can do. */
-  tools: readonly Tool[];
-  ingest: Ingest;
-  /** Absent until the turn that starts the run is committed: the input is safe before the agent is called. */
-  driver?: Driver;
-  events: AGUIEvent[];
-  /** Set when the response is over; `null` when it ended by itself. */
-  end?: { failure: RunFailure | null };
-  noted: boolean;
-  /** When its last run ended, ms; absent while a run is under way. */
-  endedAt?: number;
-  cancelGrace: () => void;
-};
-
 type Failure = Pick<RunFailure, "code" | "message"> & { thrown?: string | undefined };
-
-/** What responses need of their room. */
-export type ResponseHost = {
-  key: ThreadKey;
-  agents: AgentRegistry;
-  clock: Clock;
-  /** The state people and agents share. */
-  state(): SharedState;
-  /** The tools that clients execute, by name. */
-  tools(): ReadonlyMap<string, Tool>;
-  /** Runs `work` in the room's next turn. */
-  next(work: (turn: Turn) => void): void;
-  /** Says what went wrong, without content. */
-  warn(what: string, details: object): void;
-};
 
 /**
  * The queue of inputs and the responses under way in one room ([R1], [Q1]). A response belongs to the
@@ -122,6 +89,13 @@ export class Responses {
       .runId;
   }
 
+  /** [Q3] Offers messages to the runs under way of an agent. @returns the run that has taken them */
+  steer(agent: string, messages: readonly Message[]): string | undefined {
+    for (const { record, ingest, live } of this.active.values())
+      if (record.agent === agent && ingest.phase === "running" && live.steer(messages)) return ingest.run;
+    return undefined;
+  }
+
   /** [R6] Stops the run of that id and aborts its agent. @returns whether it was under way */
   cancel(turn: Turn, runId: string, by: Author): boolean {
     const response = [...this.active.values()].find(
@@ -133,6 +107,7 @@ export class Responses {
     if (response.ingest.phase !== "ended") {
       response.driver?.stop();
       response.ingest.cancel(turn, by);
+      response.live.takeBack(turn);
       response.end = { failure: null };
     }
     this.afterEvents(turn, response);
@@ -206,7 +181,7 @@ export class Responses {
   }
 
   private begin(turn: Turn, record: RunRecord, resume: DueRun | null): void {
-    const { runId, by, input: asked } = record;
+    const { runId } = record;
     const agent = this.host.agents.get(record.agent);
     this.asked.keep(runId, record);
     const state = this.host.state().begin(runId, record.agent, agent ?? {}, resume !== null);
@@ -218,22 +193,24 @@ export class Responses {
       resume?.entries ?? [],
       state,
     );
-    const ingest = new Ingest({
+    const ingest = openIngest(record, input, agent, resume?.runId, {
       thread: this.host.key.thread,
-      agentThread: input.threadId,
-      runId,
-      agent: record.agent,
-      agentName: agent?.name ?? record.agent,
-      by,
-      ...(asked && { inputId: asked.inputId }),
-      ...(resume && { resumes: resume.runId }),
-      given: input.messages.map((message) => message.id),
-      isQueued: (id) => this.queue.hasMessage(id),
-      state: (to, run, event) => this.host.state().event(to, runId, run, event, agent?.eventBytes),
-      eventBytes: agent?.eventBytes ?? 0,
+      queue: this.queue,
       limits: this.limits,
+      state: this.host.state,
     });
-    const response: Response = { record, tools, ingest, events: [], noted: false, cancelGrace: () => {} };
+    const live = new LiveThread(this.host.key.thread, record, {
+      queue: this.queue,
+      people: this.host.people,
+      hasAgent: (id) => this.host.agents.get(id) !== undefined,
+      next: (work) => this.host.next(work),
+    });
+    const response: Response = {
+      ...{ record, tools, live, ingest },
+      events: [],
+      noted: false,
+      cancelGrace: () => {},
+    };
     this.active.set(runId, response);
     if (agent) turn.onCommitted(() => this.launch(response, agent, input));
     else {
@@ -259,16 +236,22 @@ export class Responses {
         this.afterEvents(turn, response);
       });
     };
-    response.driver = new Driver(agent, input, { user: { id, name } }, this.host.clock, {
-      onEvent(event) {
-        response.events.push(event);
-        note();
+    response.driver = new Driver(
+      agent,
+      input,
+      { user: { id, name }, thread: response.live },
+      this.host.clock,
+      {
+        onEvent(event) {
+          response.events.push(event);
+          note();
+        },
+        onEnd(failure) {
+          response.end = { failure };
+          note();
+        },
       },
-      onEnd(failure) {
-        response.end = { failure };
-        note();
-      },
-    });
+    );
   }
 
   /** Logs the events that have come since the last turn. */
@@ -300,6 +283,7 @@ export class Responses {
     response.cancelGrace();
     if (ingest.phase === "ended") {
       turn.foldDue = true;
+      response.live.end();
       settleInput(turn, response.record);
       offerCalls(turn, ingest.run, response);
       if (!end) {

@@ -108,6 +108,7 @@ export class Room {
       clock: host.clock,
       state: () => this.state.shared,
       tools: () => this.tools.union(),
+      people: () => this.audience.people.users(),
       next: (work) => this.next(work),
       warn: (what, details) => host.warn(what, { thread: key.thread, ...details }),
     });

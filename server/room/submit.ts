@@ -23,9 +23,7 @@ export function submit(
   frame: UpFrameOf<"submit">,
   { agents, limits }: RequestHost,
 ): SubmitAck {
-  for (const field of ["steer", "parent"] as const) {
-    if (frame[field] !== undefined) throw notYet(field);
-  }
+  if (frame.parent !== undefined) throw notYet("parent");
   const { inputId, policy = "enqueue" } = frame;
   if (policy === "rollback") throw notYet(`the policy "${policy}"`);
   const { timeline } = turn;
@@ -72,6 +70,13 @@ export function submit(
     throw new Rejection("conflict", "The run id is taken by another run. Choose a new one.");
   if (draft) cutDraft(room, by, inputId, draft.text);
   name(turn, messages);
+  const steered = frame.steer ? room.responses.steer(agent.id, messages) : undefined;
+  if (steered !== undefined) {
+    // [Q3] The run has it: what was said is in the conversation, and nothing waits.
+    for (const message of messages) turn.log({ kind: "message", by, turn: inputId, message });
+    turn.log({ kind: "input", by, inputId, status: "done", messages, runId: steered, agent: agent.id });
+    return { inputId, status: "done", runId: steered, seq: turn.lastSeq };
+  }
   const { tools, context, forwardedProps } = frame;
   room.responses.add(turn, {
     inputId,
