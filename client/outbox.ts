@@ -10,7 +10,7 @@ type Unsent<F> = F extends unknown ? Omit<F, "ref"> : never;
 export type ChangeFrame = Unsent<
   UpFrameOf<
     | ("submit" | "edit" | "move" | "withdraw" | "cancel")
-    | ("answer" | "result" | "update" | "patch" | "revert")
+    | ("answer" | "head" | "result" | "update" | "patch" | "revert")
   >
 >;
 

@@ -108,7 +108,9 @@ export function createThreadView(
         ),
         runs: kept.runs([timeline, runs?.version], () => runs?.all().map(runOf) ?? []),
         inputs: kept.inputs([timeline, versions?.inputs], () => list(timeline?.inputs)),
-        interrupts: kept.interrupts([timeline, versions?.interrupts], () => list(timeline?.interrupts)),
+        interrupts: kept.interrupts([timeline, versions?.interrupts, turns?.pathVersion], () =>
+          list(timeline?.interrupts).filter(({ runId }) => !turns?.get(runId) || turns.visible(runId)),
+        ),
         toolCalls: kept.tools([timeline, versions?.tools], () =>
           list(timeline?.tools).filter(({ status }) => status !== "answered"),
         ),

@@ -80,6 +80,20 @@ export interface Thread extends ThreadSnapshot {
   edit(inputId: string, content: InputContent): Promise<void>;
   /** Moves a queued input. @param place in the queue, from 1. Rejects with `gone` when it runs already */
   move(inputId: string, place: number): Promise<void>;
+  /**
+   * Has an answer made again, from the messages before it; the old one stays, on a branch of its own.
+   * @param id of the run, or of one of its messages. Rejects with `busy` while something runs, with `not_found`
+   */
+  regenerate(id: string, options?: SendOptions): Promise<SubmitAck>;
+  /**
+   * Says something differently: what was said, and all that followed, stays on a branch of its own.
+   * @param id of the input, or of one of its messages. Rejects as {@link regenerate}
+   */
+  resend(id: string, content: InputContent, options?: SendOptions): Promise<SubmitAck>;
+  /** Ids of the turns that begin where this one does, itself among them, in the order they began. */
+  branches(turnId: string): readonly string[];
+  /** Shows another branch, to everybody: the newest turn of it. Rejects as {@link regenerate} */
+  switchTo(turnId: string): Promise<void>;
   /** The tools that this client executes for agents. */
   readonly tools: ThreadTools;
   /**
@@ -152,14 +166,34 @@ export function createThread(core: Omit<ThreadCore, "thread">, tools: ThreadTool
     options: SendOptions = {},
     start?: { start: false },
     draft?: UpFrameOf<"submit">["draft"],
+    parent?: string | null,
   ) => {
     const { inputId = newId(), ...rest } = options;
     const written = inputMessages(content, newId);
     // As the server will mark them: a note looks like one before it is sent.
     const messages = start ? written.map(markNote) : written;
     const said = draft ? { draft } : { messages };
-    const frame = { type: "submit" as const, thread: id, inputId, ...said, ...rest, ...start };
+    const frame = {
+      type: "submit" as const,
+      thread: id,
+      inputId,
+      ...said,
+      ...rest,
+      ...start,
+      ...(parent !== undefined && { parent }),
+    };
     return pending.submit(frame, messages, host.me(), host.clock.now());
+  };
+
+  const turnOf = (id: string) => {
+    const { timeline } = sync;
+    return timeline?.turns.get(id) ? id : timeline?.messages.get(id)?.turn;
+  };
+  /** The turn that one begins at. Where that is not known here the server is asked for none, and says so. */
+  const before = (turn = "?") => {
+    const { timeline } = sync;
+    const parent = timeline?.turns.get(turn)?.parent;
+    return parent === undefined || (parent === null && timeline?.before) ? "?" : parent;
   };
 
   const page = (limit: number, tries: number): Promise<number> => {
@@ -226,6 +260,17 @@ export function createThread(core: Omit<ThreadCore, "thread">, tools: ThreadTool
     },
     move: (inputId: string, place: number) =>
       core.change({ type: "move", thread: id, key: newId(), inputId, place }),
+    regenerate(id: string, options?: SendOptions) {
+      const turn = turnOf(id);
+      const agent = turn === undefined ? undefined : sync.timeline?.turns.get(turn)?.agent;
+      const given = agent === undefined ? options : { agent, ...options };
+      return submit([], given, undefined, undefined, before(turn));
+    },
+    resend(id: string, content: InputContent, options?: SendOptions) {
+      return submit(content, options, undefined, undefined, before(turnOf(id)));
+    },
+    branches: (turnId: string) => sync.timeline?.turns.siblings(turnId) ?? [],
+    switchTo: (turnId: string) => core.change({ type: "head", thread: id, key: newId(), turn: turnId }),
     tools,
     answer: (interruptId: string, answer: InterruptAnswer) =>
       core.change({ type: "answer", thread: id, key: newId(), interruptId, ...answer }, ackOf<AnswerAck>),

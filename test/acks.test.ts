@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Ack, Acks } from "../shared/protocol/index.ts";
+import { Ack, Acks, type Entry } from "../shared/protocol/index.ts";
 import { PuppetAgent } from "./kit/puppet-agent.ts";
 import { RawClient } from "./kit/raw-client.ts";
 import { openServer } from "./kit/server.ts";
@@ -89,6 +89,12 @@ test("[F4] [S1] every request is answered with the fields of its schema and no o
   expect(await ask({ type: "release", toolCallId: "c1", n: 1 })).toEqual({});
   expect(await ask({ type: "claim", toolCallId: "c1" })).toMatchObject({ n: 2 });
   await ask({ type: "result", key: "k7", toolCallId: "c1", n: 2, content: "x" });
+  (await puppet.next()).start().finish().end();
+  const isOver = (entry: Entry) => entry.kind === "event" && entry.event.type === "RUN_FINISHED";
+  await expect
+    .poll(() => client.frames.flatMap((f) => (f.type === "entries" ? f.items.filter(isOver) : [])).length)
+    .toBe(5);
+  await ask({ type: "head", key: "k8", turn: "r4" });
   await ask({ type: "unwatch", watch: "w" });
   await ask({ type: "leave" });
   expect([...seen].sort()).toEqual(Object.keys(Acks).sort());

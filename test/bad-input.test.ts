@@ -333,8 +333,6 @@ describe("frames that are refused", () => {
   test("[F6] fields of features that are not there yet", async () => {
     const { good, evil } = await pair(await open());
     const submit = { type: "submit", thread: "t", inputId: "i", messages: [] };
-    for (const more of [{ parent: "x" }, { policy: "rollback" }])
-      await expectReject(evil, { ...submit, ...more }, "not_supported");
     await expectReject(evil, { type: "update", key: "k", thread: "t", settings: {} }, "not_supported");
     await expectReject(evil, { type: "update", key: "k", thread: "t", members: {} }, "not_supported");
     await expectReject(evil, { type: "update", key: "k", thread: "t" }, "bad_frame");

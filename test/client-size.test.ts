@@ -3,8 +3,8 @@ import { build } from "esbuild";
 import { expect, test } from "vitest";
 
 // The goal is 15 KB, which `npm run bench -- size` tells; this keeps it from drifting further away. Of what is in it,
-// about 1.3 KB answers interrupts, changes the queue and executes tools.
-const LIMIT = 18.5 * 1024;
+// about 2 KB answers interrupts, changes the queue, executes tools, switches branches and marks what was read.
+const LIMIT = 19.5 * 1024;
 
 test(`all of cothread/client has at most ${LIMIT} bytes, minified and compressed`, async () => {
   const { outputFiles, metafile } = await build({

@@ -73,6 +73,11 @@ export type AgentOptions = {
    * leaves `input.state` out; `auto` (default) finds out.
    */
   stateBase?: StateBase;
+  /**
+   * Whether it remembers conversations by their thread id, as LangGraph does: then each branch has an id of its own for
+   * it, so that what was left is not remembered ([T7]). Default: `own` for agents behind a URL, `none` for others.
+   */
+  memory?: "own" | "none";
 };
 
 /** See {@link AgentOptions.stateBase}. */

@@ -1,3 +1,4 @@
+import { HttpAgent } from "@ag-ui/client";
 import type { AgentInfo } from "../../shared/protocol/index.ts";
 import type { Agent, AgentOptions } from "./agent.ts";
 
@@ -27,7 +28,8 @@ export class AgentRegistry {
         throw new TypeError(
           `agents.${id} is not an agent: give an AbstractAgent, a function (input, context) => events, or an object with run().`,
         );
-      this.byId.set(id, { ...DEFAULTS, name: id, ...options, id });
+      const memory = options.agent instanceof HttpAgent ? ("own" as const) : ("none" as const);
+      this.byId.set(id, { ...DEFAULTS, memory, name: id, ...options, id });
     }
   }
 

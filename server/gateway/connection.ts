@@ -245,6 +245,7 @@ export class Connection implements OutboxOwner, MembershipHost {
       case "withdraw":
       case "cancel":
       case "answer":
+      case "head":
       case "tools":
       case "claim":
       case "release":

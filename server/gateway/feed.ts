@@ -9,7 +9,14 @@ import { type SharedFrame, textFrame } from "./shared-frame.ts";
  * sent all the same: it moves their cursors on.
  */
 export type FeedItem =
-  | ({ kind: "entries"; after: number; seq: number; mark: string; reach: number } & SharedFrame)
+  | ({
+      kind: "entries";
+      after: number;
+      seq: number;
+      mark: string;
+      reach: number;
+      anew: boolean;
+    } & SharedFrame)
   | ({ kind: "people"; n: number } & SharedFrame)
   | { kind: "doc"; seq: number; by: string | null; message: SharedMessage }
   | { kind: "awareness"; by: string | null; message: SharedMessage }
@@ -76,7 +83,7 @@ export class Feeds {
 function encode(thread: string, broadcast: Broadcast): FeedItem {
   switch (broadcast.kind) {
     case "entries": {
-      const { after, seq, mark, reach, sdk } = broadcast;
+      const { after, seq, mark, reach, anew, sdk } = broadcast;
       const head = JSON.stringify({ type: "entries", thread, after, seq, mark }).slice(0, -1);
       return {
         kind: "entries",
@@ -84,6 +91,7 @@ function encode(thread: string, broadcast: Broadcast): FeedItem {
         seq,
         mark,
         reach,
+        anew,
         ...textFrame(`${head},"items":[${sdk.join(",")}]}`),
       };
     }

@@ -86,7 +86,7 @@ export class Membership implements FeedReader {
       case "lagging":
         if (item.kind === "lost") this.host.lost(item.reason);
         // What it missed counts on what it does not hold.
-        if (item.kind === "entries" && item.reach < this.window) this.cursor = null;
+        if (item.kind === "entries" && (item.anew || item.reach < this.window)) this.cursor = null;
     }
   }
 
@@ -195,7 +195,7 @@ export class Membership implements FeedReader {
         return this.host.lost(item.reason);
       case "entries": {
         if (item.seq <= cursor.seq) return;
-        if (item.reach < this.window) {
+        if (item.anew || item.reach < this.window) {
           // It changes a message that this reader does not hold: only a new snapshot can say where it stands.
           this.cursor = null;
           this.state = "lagging";

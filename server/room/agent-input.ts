@@ -10,6 +10,7 @@ import type { RunRecord } from "./input-record.ts";
  * What an agent is called with ([R11]), as a copy: an agent in this process may change what it is given.
  * @param resume answers to what the agent asked
  * @param state as the agent is to have it
+ * @param branch for an agent that remembers: the branch its memory is to be of
  */
 export function agentInput(
   { tenant, thread }: ThreadKey,
@@ -17,10 +18,12 @@ export function agentInput(
   record: RunRecord,
   resume: readonly ResumeEntry[],
   state: Json,
+  branch?: string,
 ): RunAgentInput {
+  const own = tenant === "default" ? thread : `${tenant}/${thread}`;
   return structuredClone({
-    // Agents with a memory keep it by thread id, and equal ids of two tenants must not meet there either.
-    threadId: tenant === "default" ? thread : `${tenant}/${thread}`,
+    // Agents with a memory keep it by thread id, and equal ids of two tenants must not meet there either; nor do branches.
+    threadId: branch === undefined ? own : `${own}~${branch}`,
     runId: record.runId,
     protocolVersion: PROTOCOL_VERSION,
     messages: messagesFor(record.agent, timeline),

@@ -26,7 +26,7 @@ export type Caller = {
 
 /** The frames that a room answers. */
 export type RoomRequest = UpFrameOf<
-  | ("submit" | "edit" | "move" | "withdraw" | "cancel" | "answer")
+  | ("submit" | "edit" | "move" | "withdraw" | "cancel" | "answer" | "head")
   | ("tools" | "claim" | "release" | "result")
   | ("patch" | "revert" | "update" | "earlier")
 >;
@@ -67,6 +67,8 @@ export type Broadcast =
       mark: string;
       /** Readers whose first message stands behind this place need a new snapshot; see MessageList.reach. */
       reach: number;
+      /** All readers need a new snapshot: turns are shown that were not shown before. */
+      anew: boolean;
     } & LoggedText)
   | ({ kind: "people" } & PeopleChange)
   /**

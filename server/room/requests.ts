@@ -11,13 +11,14 @@ import { takeEarlier } from "../../shared/timeline/index.ts";
 import type { AgentRegistry } from "../agents/registry.ts";
 import type { Store } from "../store/store.ts";
 import { answerInterrupt } from "./answers.ts";
+import { type HeadMove, headMove, isSound, moveHead, seqAt } from "./branches.ts";
 import { type Caller, Rejection, type RoomRequest } from "./port.ts";
 import { editInput, queuedInput } from "./queued-inputs.ts";
 import { conflict, notYet } from "./request-faults.ts";
 import type { Room } from "./room.ts";
 import type { StateChangeRow } from "./state-changes.ts";
 import { changeOf } from "./stored-state.ts";
-import { submit } from "./submit.ts";
+import { refuseBusy, submit } from "./submit.ts";
 import { answerCall, claimCall, releaseCall, setTools } from "./tool-requests.ts";
 import type { Turn } from "./turn.ts";
 
@@ -81,6 +82,8 @@ export function answerRequest(
           ? timeline.interrupts.get(frame.interruptId)
           : frame.type === "result" && timeline.tools.get(frame.toolCallId);
       if (asking) await responses.asked.find(host.store, key, timeline, asking.runId);
+      const move = isSound(room, frame) ? headMove(room, frame) : null;
+      if (move) stored = (await host.store.changesAfter(key, seqAt(timeline, move.to))).map(changeOf);
       if (frame.type === "revert") stored = (await host.store.changes(room.key, frame.runId)).map(changeOf);
     },
   );
@@ -97,7 +100,7 @@ function change(
   const by: Author & { kind: "user" } = { kind: "user", ...caller.user };
   switch (frame.type) {
     case "submit":
-      return submit(room, turn, by, caller.client, frame, host);
+      return submit(room, turn, by, caller.client, frame, host, stored);
     case "edit":
       editInput(room, turn, by, frame, host.limits.message);
       return { seq: turn.lastSeq };
@@ -110,6 +113,12 @@ function change(
       return { seq: turn.lastSeq };
     case "answer":
       return answerInterrupt(room, turn, by, frame, host.warn);
+    case "head": {
+      const move = headMove(room, frame) as HeadMove;
+      refuseBusy(room);
+      moveHead(room, turn, by, move, stored);
+      return { seq: turn.lastSeq };
+    }
     case "result":
       return answerCall(room, turn, caller, frame, host.limits.message);
     case "cancel":

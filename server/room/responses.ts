@@ -11,6 +11,7 @@ import { answersFor, openInterrupts } from "../run/interrupts.ts";
 import { agentInput } from "./agent-input.ts";
 import { setAside } from "./answers.ts";
 import { AskedWith } from "./asked-with.ts";
+import { branchOf } from "./branches.ts";
 import { InputQueue } from "./input-queue.ts";
 import { type InputRecord, type RunRecord, settleInput, toRow } from "./input-record.ts";
 import { LiveThread } from "./live-thread.ts";
@@ -62,15 +63,32 @@ export class Responses {
     const isFree = this.active.size === 0 && !waits;
     if (!this.held && (isFree || policy === "parallel"))
       return this.beginInput(turn, record, record.messages);
-    if (policy !== "interrupt") {
+    if (policy !== "interrupt" && policy !== "rollback") {
       this.queue.add(turn, record);
       return this.giveWay(turn);
     }
     this.queue.add(turn, record, 1);
-    for (const { ingest } of [...this.active.values()]) this.cancel(turn, ingest.run, record.by);
-    for (const { runId } of offeredCalls(timeline)) giveUpCalls(turn, runId, record.by);
-    this.giveWay(turn, 0);
+    this.stopAll(turn, record.by);
     this.startNext(turn);
+  }
+
+  /** The input of the run that has been under way for longest; `undefined` when none is. */
+  get askedFirst(): string | undefined {
+    return this.active.values().next().value?.record.input?.inputId;
+  }
+
+  /** Stops all that runs, gives up the calls that wait for clients, and lets go of responses that go on. */
+  stopAll(turn: Turn, by: Author): void {
+    const { held } = this;
+    // What waits is not for this branch, and what comes next is for whoever stops this to say.
+    this.held = true;
+    for (const { ingest } of [...this.active.values()]) this.cancel(turn, ingest.run, by);
+    for (const { runId } of offeredCalls(turn.timeline)) giveUpCalls(turn, runId, by);
+    for (const response of [...this.active.values()]) {
+      response.driver?.stop();
+      this.finish(turn, response);
+    }
+    this.held = held;
   }
 
   /** Whether one more run can be under way at once. */
@@ -192,6 +210,7 @@ export class Responses {
       { ...record, tools },
       resume?.entries ?? [],
       state,
+      agent?.memory === "own" ? branchOf(turn.timeline, runId) : undefined,
     );
     const ingest = openIngest(record, input, agent, resume?.runId, {
       thread: this.host.key.thread,
@@ -306,12 +325,12 @@ export class Responses {
   }
 
   /** Ends responses that go on behind their terminal for too long, when somebody waits for them. */
-  private giveWay(turn: Turn, graceMs = GRACE_MS): void {
+  private giveWay(turn: Turn): void {
     const isWaited = this.queue.size > 0 || dueRun(turn.timeline) !== null;
     for (const response of [...this.active.values()]) {
       const { endedAt, driver } = response;
       if (!isWaited || endedAt === undefined) continue;
-      if (this.host.clock.now() - endedAt < graceMs) continue;
+      if (this.host.clock.now() - endedAt < GRACE_MS) continue;
       driver?.stop();
       this.finish(turn, response);
     }

@@ -256,7 +256,9 @@ export class Room {
     if (last) {
       const { reach } = this.timeline.messages;
       this.timeline.messages.reach = Number.POSITIVE_INFINITY;
-      this.publishSoon({ kind: "entries", after, seq: last.seq, mark, reach, ...turn.text() });
+      const anew = this.timeline.showsOther;
+      this.timeline.showsOther = false;
+      this.publishSoon({ kind: "entries", after, seq: last.seq, mark, reach, anew, ...turn.text() });
     }
     if (state && state.updates.length > 0) this.publishSoon(docBroadcast(this.place.seq, state));
     if (last || turn.create) this.host.changed(this.key);
@@ -314,7 +316,7 @@ export class Room {
     const { seq, mark } = this.place;
     const text = await logAsText(this.host.store, this.key, after, seq);
     const reach = Number.NEGATIVE_INFINITY;
-    this.publishSoon({ kind: "entries", after, seq, mark, reach, ...text });
+    this.publishSoon({ kind: "entries", after, seq, mark, reach, anew: true, ...text });
   }
 
   /** Answers are promises and take a few microtasks to reach their sockets; what all are told comes after them. */

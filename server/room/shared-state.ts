@@ -24,7 +24,7 @@ import { SharedDocument } from "./document.ts";
 import { Rejection } from "./port.ts";
 import { PrivateParts, withHidden } from "./private-state.ts";
 import { RecentChanges, stale, whole } from "./recent-changes.ts";
-import { revertRun, type StateChangeRow, type StateOp, textOp } from "./state-changes.ts";
+import { revertRun, type StateChangeRow, type StateOp, stateBefore, textOp } from "./state-changes.ts";
 import { StateSize } from "./state-size.ts";
 import { encode, refuseLarge } from "./turn.ts";
 import type { UpdateVerdict } from "./update-check.ts";
@@ -50,7 +50,8 @@ export class SharedState {
   private readonly diff: DiffOptions | undefined;
   private readonly memories: Map<string, AgentMemory>;
   private readonly runs = new Map<string, StateRun>();
-  private readonly places = new AgentPlaces();
+  /** Where runs write. */
+  readonly places = new AgentPlaces();
   private readonly recent: RecentChanges;
   private rows: StateChangeRow[] = [];
   private readonly remembered = new Set<string>();
@@ -236,6 +237,18 @@ export class SharedState {
   }
 
   /**
+   * Makes the state what it was at a seq ([T6]).
+   * @param stored the stored changes behind it
+   */
+  goBack(to: LogWriter, by: Author, stored: readonly StateChangeRow[], seq: number): void {
+    const rows = [...stored, ...this.recent.after(stored.at(-1)?.seq ?? seq)];
+    const { ops } = fineDiff(this.logged(), stateBefore(rows, this.logged()), this.texts, this.diff);
+    if (ops.length === 0) return;
+    const change = this.document.edit(ops, by);
+    this.logChange(to, { run: null, by, via: "revert" }, change.patch, ops, change.texts);
+  }
+
+  /**
    * What is to be stored with the next commit, since this was last called.
    * @param all what is known of agents whose run is under way too: it may be as large as the state
    */
@@ -257,13 +270,6 @@ export class SharedState {
       memories.push([agent, this.memories.get(agent) as AgentMemory]);
     }
     return { ...this.document.takeUpdates(), rows, memories };
-  }
-
-  /** Where a run writes, as editors of Yjs tell it ([Y5]); `null` when it has written in no text. */
-  caretOf(run: string): Json | null {
-    const place = this.places.of(run);
-    const at = place ? this.document.placeIn(place) : null;
-    return at && { anchor: at, head: at };
   }
 
   /** Hands over what a run's agent sees, and what its replica holds: for tests, where both are to be equal. */

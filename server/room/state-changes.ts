@@ -73,6 +73,37 @@ export function revertRun(rows: readonly StateChangeRow[], run: string, state: J
 }
 
 /**
+ * What the state was before some changes.
+ * @param rows all changes since, in order
+ * @param state what it is now
+ */
+export function stateBefore(rows: readonly StateChangeRow[], state: Json): Json {
+  let now = state;
+  for (const { ops } of rows.toReversed()) for (const op of ops.toReversed()) now = afterOp(now, inverse(op));
+  return now;
+}
+
+/** What takes a change back, in the state right behind it. */
+function inverse(op: StateOp): FineOp {
+  switch (op.kind) {
+    case "root":
+      return { kind: "root", value: op.was, was: op.value };
+    case "text":
+      return { kind: "text", path: op.path, edits: op.back, was: "" };
+    case "insert":
+      return { kind: "remove", path: op.path, was: op.value, in: "array" };
+    case "remove":
+      return op.in === "array"
+        ? { kind: "insert", path: op.path, value: op.was }
+        : { kind: "set", path: op.path, value: op.was, in: "object" };
+    case "set":
+      return op.was === undefined
+        ? { kind: "remove", path: op.path, was: op.value, in: "object" }
+        : { kind: "set", path: op.path, value: op.was, was: op.value, in: op.in };
+  }
+}
+
+/**
  * What a text that was rewritten as a whole is to be now that others have edited it meanwhile ([H8]): the edits it
  * meant, made in the text as it is.
  * @param rewritten made of the text before `rows`

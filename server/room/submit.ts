@@ -2,11 +2,13 @@ import { randomUUID } from "node:crypto";
 import type { Author, Message, SubmitAck, UpFrameOf } from "../../shared/protocol/index.ts";
 import { offeredCalls } from "../run/claims.ts";
 import { openInterrupts } from "../run/interrupts.ts";
+import { headMove, isBefore, moveHead } from "./branches.ts";
 import type { InputRecord } from "./input-record.ts";
 import { Rejection } from "./port.ts";
-import { conflict, notYet } from "./request-faults.ts";
+import { conflict } from "./request-faults.ts";
 import type { RequestHost } from "./requests.ts";
 import type { Room } from "./room.ts";
+import type { StateChangeRow } from "./state-changes.ts";
 import { titleFrom } from "./thread-info.ts";
 import type { Turn } from "./turn.ts";
 import { stampMessages } from "./user-message.ts";
@@ -22,10 +24,10 @@ export function submit(
   client: string,
   frame: UpFrameOf<"submit">,
   { agents, limits }: RequestHost,
+  stored: readonly StateChangeRow[],
 ): SubmitAck {
-  if (frame.parent !== undefined) throw notYet("parent");
   const { inputId, policy = "enqueue" } = frame;
-  if (policy === "rollback") throw notYet(`the policy "${policy}"`);
+  const move = headMove(room, frame);
   const { timeline } = turn;
   const { draft } = frame;
   const messages = stampMessages(
@@ -52,7 +54,11 @@ export function submit(
       agents: agents.list().map(({ id }) => id),
     });
   }
-  const open = openInterrupts(timeline).map(({ id }) => id);
+  if (move && policy !== "interrupt" && policy !== "rollback") refuseBusy(room);
+  // What was asked on a branch that is left is not asked on the other one.
+  const open = openInterrupts(timeline).flatMap(({ id, runId }) =>
+    move && !isBefore(timeline, runId, move.to) ? [] : [id],
+  );
   if (open.length > 0 && !frame.interrupts)
     throw new Rejection(
       "interrupted",
@@ -78,6 +84,10 @@ export function submit(
     return { inputId, status: "done", runId: steered, seq: turn.lastSeq };
   }
   const { tools, context, forwardedProps } = frame;
+  if (move) {
+    room.responses.stopAll(turn, by);
+    moveHead(room, turn, by, move, stored);
+  }
   room.responses.add(turn, {
     inputId,
     status: "queued",
@@ -100,6 +110,12 @@ export function submit(
     ...(input?.place !== undefined && { place: input.place }),
     seq: turn.lastSeq,
   };
+}
+
+/** @throws Rejection busy when something runs or waits: it would go on on another branch than it was meant for */
+export function refuseBusy(room: Room): void {
+  if (room.responses.pending || offeredCalls(room.timeline).length > 0)
+    throw new Rejection("busy", "An agent is at work in this thread. Wait for it to end, or stop it.");
 }
 
 function draftMessage({ messageId, text }: NonNullable<UpFrameOf<"submit">["draft"]>) {

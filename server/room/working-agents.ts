@@ -8,8 +8,10 @@ export function tellAgents(room: Room, registry: AgentRegistry): void {
   for (const { agent } of timeline.runs.all()) names.set(agent, registry.get(agent)?.name ?? agent);
   const caretOf = (agent: string) => {
     for (const run of room.timeline.runs.all()) {
-      const caret = run.agent === agent ? room.state.shared.caretOf(run.runId) : null;
-      if (caret) return caret;
+      const { shared } = room.state;
+      const place = run.agent === agent ? shared.places.of(run.runId) : undefined;
+      const at = place ? shared.document.placeIn(place) : null;
+      if (at) return { anchor: at, head: at };
     }
     return null;
   };

@@ -22,14 +22,14 @@ export type ResumeEntry = {
 /** Why an answer does not count, in words for whoever gave it. */
 export type AnswerFault = { code: RejectCode; message: string; details?: unknown };
 
-/** Interrupts that wait for an answer. */
-export function openInterrupts({ interrupts }: Timeline): InterruptInfo[] {
-  return [...interrupts.values()].filter(({ answered }) => !answered);
+/** Interrupts that wait for an answer, on the branch that is shown. */
+export function openInterrupts({ interrupts, turns }: Timeline): InterruptInfo[] {
+  return [...interrupts.values()].filter(({ answered, runId }) => !answered && turns.visible(runId));
 }
 
 /** What an agent's next run gets in `resume`: the answers it has not had. `null` when there are none */
-export function answersFor({ interrupts }: Timeline, agent: string): Resume | null {
-  const of = [...interrupts.values()].filter((each) => each.agent === agent);
+export function answersFor({ interrupts, turns }: Timeline, agent: string): Resume | null {
+  const of = [...interrupts.values()].filter((each) => each.agent === agent && turns.visible(each.runId));
   const entries: ResumeEntry[] = [];
   let last = { by: { kind: "system" } as Author, seq: 0 };
   for (const { id, answered } of of) {
@@ -53,8 +53,8 @@ export function answersFor({ interrupts }: Timeline, agent: string): Resume | nu
  */
 export function dueResume(timeline: Timeline): Resume | null {
   const agents = new Set<string>();
-  for (const { agent, answered } of timeline.interrupts.values())
-    if (answered && !answered.waits) agents.add(agent);
+  for (const { agent, answered, runId } of timeline.interrupts.values())
+    if (answered && !answered.waits && timeline.turns.visible(runId)) agents.add(agent);
   for (const agent of agents) {
     const resume = answersFor(timeline, agent);
     if (resume) return resume;

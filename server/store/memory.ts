@@ -121,6 +121,11 @@ export function openMemory(): Store {
       const first = all.findIndex((change) => change.run === run);
       return first < 0 ? [] : all.slice(first).map((change) => ({ ...change }));
     },
+    async changesAfter(key, seq) {
+      ensureOpen();
+      const all = find(key)?.changes ?? [];
+      return all.filter((change) => change.seq > seq).map((change) => ({ ...change }));
+    },
     async threads({ tenant, archived, text, limit, ids }) {
       ensureOpen();
       return [...threads.values()]

@@ -153,6 +153,11 @@ export function sqliteReads(db: Database) {
       return thread ? state.changes(thread.id, run) : [];
     },
 
+    changesAfter(key: ThreadKey, seq: number): ChangeRow[] {
+      const thread = head(key);
+      return thread ? state.changesAfter(thread.id, seq) : [];
+    },
+
     threads({ tenant, archived, text, limit, ids }: ThreadsQuery): ThreadRow[] {
       const most = atMost(limit);
       const filter = { tenant, text: text ?? null, ids: JSON.stringify(ids ?? []), limit: most };

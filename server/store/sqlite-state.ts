@@ -47,6 +47,9 @@ export function stateReader(db: Database) {
     `SELECT seq, run, json FROM state_changes WHERE thread = ?
      AND seq >= (SELECT min(seq) FROM state_changes WHERE thread = ? AND run = ?) ORDER BY seq`,
   );
+  const after = db.prepare<[number, number], ChangeRow>(
+    "SELECT seq, run, json FROM state_changes WHERE thread = ? AND seq > ? ORDER BY seq",
+  );
   return {
     doc: (thread: number): Uint8Array[] => {
       const stored = whole.get(thread);
@@ -54,5 +57,6 @@ export function stateReader(db: Database) {
     },
     agents: (thread: number): AgentRow[] => agents.all(thread),
     changes: (thread: number, run: string): ChangeRow[] => changes.all(thread, thread, run),
+    changesAfter: (thread: number, seq: number): ChangeRow[] => after.all(thread, seq),
   };
 }

@@ -48,6 +48,7 @@ export async function openSqlite(path: string, options: SqliteOptions = {}): Pro
     input: async (...of) => answer(db, () => reads.input(...of)),
     messages: async (...of) => answer(db, () => reads.messages(...of)),
     changes: async (...of) => answer(db, () => reads.changes(...of)),
+    changesAfter: async (...of) => answer(db, () => reads.changesAfter(...of)),
     threads: async (...of) => answer(db, () => reads.threads(...of)),
     unfinished: async () => answer(db, reads.unfinished),
     documents: async () => answer(db, reads.documents),

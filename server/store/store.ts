@@ -179,6 +179,8 @@ export interface Store {
   messages(key: ThreadKey, before: string, limit: number): Promise<FoldMessage[]>;
   /** The changes of the state from the first one of a run on, in order; none when it made none. */
   changes(key: ThreadKey, run: string): Promise<ChangeRow[]>;
+  /** The changes of the state behind a seq, in order. */
+  changesAfter(key: ThreadKey, seq: number): Promise<ChangeRow[]>;
   /** Newest first. */
   threads(query: ThreadsQuery): Promise<ThreadRow[]>;
   /** Threads that were left with runs under way or inputs queued. */

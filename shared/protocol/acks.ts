@@ -82,6 +82,7 @@ export const Acks = {
   withdraw: ChangeAck,
   cancel: ChangeAck,
   answer: AnswerAck,
+  head: ChangeAck,
   tools: ToolsAck,
   claim: ClaimAck,
   release: EmptyAck,

@@ -150,8 +150,7 @@ export const ToolEntry = z.object({
   until: z.number().optional(),
 });
 /**
- * [T1] Moves the head to a turn, or before all (`null`), and says why; nothing is deleted by it. None are
- * written in this version.
+ * [T6] Moves the head to a turn, or before all (`null`), and says why; nothing is deleted by it.
  */
 export const HeadEntry = z.object({
   ...base,

@@ -162,6 +162,8 @@ export const Snapshot = z.object({
   before: z.number().int(),
   meta: z.array(Meta),
   turns: z.array(Turn),
+  // [T6] turns that begin at the beginning, where that is not only the one that is shown
+  roots: z.array(z.string()).optional(),
   state: z.unknown(),
   runs: z.array(ActiveRun),
   inputs: z.array(InputInfo),

@@ -67,7 +67,10 @@ export const Submit = z.object({
   tools: z.array(ToolShape).optional(),
   context: z.array(ContextShape).optional(),
   forwardedProps: z.unknown().optional(),
-  parent: Id.optional(),
+  // [T6] the turn it goes on from, instead of the current one; `null`: from the beginning
+  parent: Id.nullable().optional(),
+  // with `parent`: the state stays as it is now, instead of what it was there
+  keepState: z.literal(true).optional(),
   draft: z.object({ messageId: Id, text: z.string() }).optional(),
 });
 /** [Q2] Replaces the messages of a queued input; only who wrote them may. */
@@ -92,8 +95,15 @@ export const Move = z.object({
 export const Withdraw = z.object({ type: z.literal("withdraw"), ref, key, thread, inputId: Id });
 /** [R6] Stops the run of that id and no other. */
 export const Cancel = z.object({ type: z.literal("cancel"), ref, key, thread, runId: Id });
-/** Moves the head to a turn ([T1]); `null` = before all. Not in this version ([F6]). */
-export const Head = z.object({ type: z.literal("head"), ref, key, thread, turn: Id.nullable() });
+/** [T6] Shows another branch: the newest turn of it; `null` = before all. */
+export const Head = z.object({
+  type: z.literal("head"),
+  ref,
+  key,
+  thread,
+  turn: Id.nullable(),
+  keepState: z.literal(true).optional(),
+});
 /** [R10] Answers an interrupt; the first answer that fits counts. */
 export const Answer = z.object({
   type: z.literal("answer"),
@@ -214,8 +224,4 @@ export type UpFrame = z.infer<typeof UpFrame>;
 export type UpFrameOf<T extends UpFrame["type"]> = Extract<UpFrame, { type: T }>;
 
 /** [F6] Frames whose feature this version does not have yet; they get `reject {code: "not_supported"}`. */
-export const NOT_YET: ReadonlySet<UpFrame["type"]> = new Set([
-  "head",
-  "read",
-  "auth",
-] satisfies UpFrame["type"][]);
+export const NOT_YET: ReadonlySet<UpFrame["type"]> = new Set(["read", "auth"] satisfies UpFrame["type"][]);

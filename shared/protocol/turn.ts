@@ -16,6 +16,8 @@ export const TurnEnd = z.object({
   code: z.string().optional(),
   message: z.string().optional(),
   at: z.number(),
+  /** The entry that ended it: the state as it was then is what a branch from here begins with. */
+  seq: z.number().int().optional(),
   usage: z.array(TokenUsageShape).optional(),
   /** Who stopped it; absent where nobody did. */
   by: Author.optional(),
@@ -29,6 +31,8 @@ export const Turn = z.object({
   by: Author,
   agent: z.string().optional(),
   end: TurnEnd.optional(),
+  /** [T6] Turns that begin at its end, in the order they began; absent where that is only the one that is shown. */
+  next: z.array(z.string()).optional(),
 });
 export type Turn = z.infer<typeof Turn>;
 /** [turn index, time in ms the message first entered the log] */

@@ -15,7 +15,7 @@ export function reachBelow(
   window: number,
   cursor = Number.POSITIVE_INFINITY,
 ): (entry: Entry) => boolean {
-  if (window === Number.NEGATIVE_INFINITY) return () => false;
+  if (window === Number.NEGATIVE_INFINITY) return ({ kind }) => kind === "head";
   const { messages } = timeline;
   const slot = (id: unknown) => (typeof id === "string" ? messages.get(id) : undefined);
   const owner = (toolCallId: unknown) => messages.ownerOf(String(toolCallId));

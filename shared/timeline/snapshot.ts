@@ -28,6 +28,7 @@ export function takeSnapshot(
     const oldest = slots.findIndex((slot) => open.has(slot.message.id));
     if (oldest >= 0) first = Math.min(first, oldest);
   }
+  const roots = forks(timeline, null);
   return {
     type: "snapshot",
     ...place,
@@ -35,6 +36,7 @@ export function takeSnapshot(
     title: timeline.title,
     archived: timeline.archived,
     ...page(timeline, slots, first, slots.length),
+    ...(first === 0 && roots && { roots }),
     state: timeline.state,
     runs: timeline.runs.all().map(({ runId, agent, by, turn, started, open: constructs }) => ({
       runId,
@@ -87,6 +89,7 @@ export function fromSnapshot(snapshot: Snapshot): Timeline {
   timeline.settings = snapshot.settings;
   timeline.members = snapshot.members;
   timeline.state = snapshot.state as Json;
+  timeline.turns.roots = snapshot.roots ?? [];
   let parent: string | null = null;
   snapshot.turns.forEach((turn, place) => {
     // The turns of a snapshot are those of one path, in order.
@@ -146,7 +149,9 @@ function page(timeline: Timeline, slots: readonly Slot[], first: number, end: nu
   for (const { parent: _p, place, ...turn } of timeline.turns.all()) {
     if ((first > 0 && place < from) || place > to || !timeline.turns.visible(turn.id)) continue;
     index.set(turn.id, turns.length);
-    turns.push(turn);
+    const { next: _n, ...rest } = turn;
+    const next = forks(timeline, turn.id);
+    turns.push(next ? { ...rest, next } : rest);
   }
   return {
     messages: cut.map((slot) => slot.message),
@@ -154,6 +159,13 @@ function page(timeline: Timeline, slots: readonly Slot[], first: number, end: nu
     turns,
     before: first,
   };
+}
+
+/** The turns that begin at the end of one, unless that is only the one that is shown. */
+function forks({ turns }: Timeline, id: string | null): string[] | undefined {
+  const next = turns.next(id);
+  const isPlain = next.length === 0 || (next.length === 1 && turns.visible(next[0] as string));
+  return isPlain ? undefined : next;
 }
 
 /** Ids of messages that an active run is writing, or whose tool call it is writing. */

@@ -42,6 +42,8 @@ export class Timeline {
   readonly interrupts = new Map<string, InterruptInfo>();
   /** Calls that ended runs left for the application to answer, by tool call id. */
   readonly tools = new Map<string, ToolInfo>();
+  /** Set when an entry showed turns that were not shown before it; who tells readers resets it. */
+  showsOther = false;
   /** Token counts of all runs, one item per provider and model. */
   usage: TokenUsage[] = [];
   /** Seq up to which entries are applied; who applies only those for it ([B5]) sets it. */
@@ -88,6 +90,8 @@ export class Timeline {
       case "tool":
         return this.applyTool(entry);
       case "head":
+        // Whoever has not followed from the beginning does not hold what is shown from now on.
+        if (entry.turn !== null && !this.turns.visible(entry.turn)) this.showsOther = true;
         this.turns.move(entry.turn);
         // Whoever does not hold the newest message that is shown now has nothing left to show.
         return this.messages.reached(this.messages.slots.findLast((s) => this.turns.visible(s.turn)) ?? null);
@@ -154,7 +158,7 @@ export class Timeline {
   private endRun(entry: EntryOf<"event">, end: TurnEnd): void {
     const usage = (entry.event as AGUIEvent).usage as TokenUsage[] | undefined;
     this.usage = addUsage(this.usage, usage);
-    this.turns.end(entry.run, { ...end, ...(usage?.length && { usage }) });
+    this.turns.end(entry.run, { ...end, seq: entry.seq, ...(usage?.length && { usage }) });
     this.runs.end(entry.run);
   }
 

@@ -12,6 +12,8 @@ export class TurnTree {
   private path = new Set<string>();
   private changed = new Set<string>();
   head: string | null = null;
+  /** Turns that a snapshot has named as beginning at the beginning. */
+  roots: readonly string[] = [];
   /** Grows with every change. */
   version = 0;
   /** Grows when {@link visible} may answer otherwise than before. */
@@ -40,6 +42,33 @@ export class TurnTree {
     let node = this.head === null ? undefined : this.nodes.get(this.head);
     for (; node; node = node.parent === null ? undefined : this.nodes.get(node.parent)) path.push(node);
     return path.reverse();
+  }
+
+  /** Turns that begin where this one does, itself among them, in the order they began. */
+  siblings(id: string): string[] {
+    const node = this.nodes.get(id);
+    return node ? this.next(node.parent) : [];
+  }
+
+  /** Turns that begin at the end of one, `null` for the beginning, in the order they began. */
+  next(id: string | null): string[] {
+    // A snapshot names those that it does not hold.
+    const named = id === null ? this.roots : (this.nodes.get(id)?.next ?? []);
+    const known = [...this.nodes.values()].filter(({ parent }) => parent === id);
+    return [...new Set([...named, ...known.map((each) => each.id)])];
+  }
+
+  /** The newest turn on the branch of a turn: the last that began below it, itself when none did. */
+  tip(id: string): string {
+    const below = new Set([id]);
+    let tip = id;
+    // In the order they began, so that a parent comes before its children.
+    for (const node of this.nodes.values())
+      if (node.parent !== null && below.has(node.parent)) {
+        below.add(node.id);
+        tip = node.id;
+      }
+    return tip;
   }
 
   /** Begins a turn below the head and moves the head to it. A known id is left as it is. */

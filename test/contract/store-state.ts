@@ -125,6 +125,9 @@ export function storeState(name: string, open: () => OpenedStore): void {
         expect((await store.changes(key, "r2"))[0]).toEqual(change(3, "r2"));
         expect((await store.changes(key, "r2"))[1]).toEqual(change(4, null));
         expect(await store.changes({ ...key, thread: "nobody" }, "r1")).toEqual([]);
+        expect((await store.changesAfter(key, 3)).map(({ seq }) => seq)).toEqual([4, 5]);
+        expect((await store.changesAfter(key, 0))[2]).toEqual(change(3, "r2"));
+        expect(await store.changesAfter(key, 5)).toEqual([]);
       });
     });
 
