@@ -12,6 +12,7 @@ import { withVaruint } from "../shared/varuint.ts";
 import { CothreadError } from "./cothread-error.ts";
 import { makeId } from "./identity.ts";
 import { type InputContent, inputMessages, markNote } from "./input-messages.ts";
+import { createReadMark } from "./read-mark.ts";
 import { ackOf, promised } from "./requests.ts";
 import { withSnapshotFields } from "./snapshot-fields.ts";
 import type { ThreadCore, ThreadEvents } from "./thread-core.ts";
@@ -112,6 +113,11 @@ export interface Thread extends ThreadSnapshot {
    *   `offline` when there is no connection
    */
   earlier(limit?: number): Promise<number>;
+  /**
+   * Says that this person has read all that is shown now, for `unread` in thread lists. Nothing is sent when nothing
+   * has come since, and at most once a second; call it whenever somebody looks.
+   */
+  read(): void;
   /** Tells the others that this person is typing; `true` ends by itself after six seconds. */
   setTyping(typing: boolean): void;
   /** Tells the others something about this client: at most 4 KB of JSON, replaces what was told before. */
@@ -251,6 +257,7 @@ export function createThread(core: Omit<ThreadCore, "thread">): Thread {
       }
       return paging;
     },
+    read: createReadMark(id, host, sync),
     setTyping: core.presence.setTyping,
     setPresence: core.presence.set,
     get ownPresence() {

@@ -69,6 +69,7 @@ test("[F4] [S1] every request is answered with the fields of its schema and no o
   );
   const answered = await ask({ type: "answer", key: "k6", interruptId: "q1", status: "resolved" });
   expect(answered).toEqual({ seq: expect.any(Number), remaining: 0, resumeRunId: expect.any(String) });
+  await ask({ type: "read", seq: 1 });
   await ask({ type: "unwatch", watch: "w" });
   await ask({ type: "leave" });
   expect([...seen].sort()).toEqual(Object.keys(Acks).sort());

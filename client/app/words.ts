@@ -1,3 +1,5 @@
+import { duration, series } from "./phrases.ts";
+
 /**
  * Every word the app says. Plain and short: what happened, and what one can do. Numbers of seconds are whole.
  */
@@ -19,6 +21,7 @@ export const words = {
     showArchived: "Archived",
     hideArchived: "Back to threads",
     running: "an agent is at work",
+    unread: (count: number) => (count === 1 ? "1 new message" : `${count} new messages`),
     empty: "Nothing said yet",
     more: (title: string) => `Rename or archive ${title}`,
     rename: "Rename",
@@ -341,16 +344,3 @@ export const words = {
     reload: "Reload",
   },
 } as const;
-
-/** "a", "a and b", "a, b and c". */
-export function series(parts: readonly string[]): string {
-  return parts.length < 2 ? (parts[0] ?? "") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
-}
-
-/** A span of time as one says it: `4 s`, `2 min 5 s`. @param seconds whole ones */
-export function duration(seconds: number): string {
-  const minutes = Math.floor(seconds / 60);
-  const rest = seconds % 60;
-  if (minutes === 0) return `${rest} s`;
-  return rest === 0 ? `${minutes} min` : `${minutes} min ${rest} s`;
-}

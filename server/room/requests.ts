@@ -47,6 +47,7 @@ export function answerRequest(
   host: RequestHost,
 ): Promise<Fields> {
   if (frame.type === "earlier") return earlier(room, frame);
+  if (frame.type === "read") return read(room, caller, frame);
   if (caller.role === "viewer")
     return Promise.reject(new Rejection("forbidden", "You can read this thread, and not change it."));
   const ackKey = `${frame.type}:${frame.type === "submit" ? frame.inputId : frame.key}`;
@@ -80,7 +81,7 @@ function change(
   room: Room,
   turn: Turn,
   caller: Caller,
-  frame: Exclude<RoomRequest, { type: "earlier" }>,
+  frame: Exclude<RoomRequest, { type: "earlier" | "read" }>,
   host: RequestHost,
   stored: readonly StateChangeRow[],
 ): Fields {
@@ -134,6 +135,14 @@ function earlier(room: Room, frame: UpFrameOf<"earlier">): Promise<Fields> {
     const page = takeEarlier(room.timeline, frame.before, frame.limit);
     if (!page) throw new Rejection("not_found", "The message to page back from is not in this thread.");
     return { ...page, seq: room.place.seq } satisfies EarlierAck;
+  });
+}
+
+/** [W4] Needs no key: what was read once stays read. Who may only read may do this. */
+function read(room: Room, { user }: Caller, { seq }: UpFrameOf<"read">): Promise<Fields> {
+  return room.enqueue((turn) => {
+    room.reads.move(turn, user.id, seq);
+    return () => ({});
   });
 }
 

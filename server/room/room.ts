@@ -13,6 +13,7 @@ import { Marks, randomId } from "./marks.ts";
 import { notStored } from "./not-stored.ts";
 import { type Broadcast, Rejection } from "./port.ts";
 import { loadTimeline, logAsText } from "./read-log.ts";
+import { ReadMarks } from "./read-marks.ts";
 import { Responses } from "./responses.ts";
 import { StoredState } from "./stored-state.ts";
 import { threadInfo } from "./thread-info.ts";
@@ -71,6 +72,7 @@ export class Room {
   readonly acks: AckMemory;
   timeline = new Timeline();
   state: StoredState;
+  reads = new ReadMarks();
   place: LogPlace;
   private readonly host: RoomHost;
   private inbox: Work[] = [];
@@ -216,7 +218,8 @@ export class Room {
     if (this.sinceFold >= FOLD_EVERY) turn.foldDue = true;
     const unfinished = isUnfinished(this.timeline);
     try {
-      if (head !== this.timeline.turns.head || turn.foldDue) turn.setInfo(threadInfo(this.timeline, turn.at));
+      if (head !== this.timeline.turns.head || turn.foldDue)
+        turn.setInfo({ ...threadInfo(this.timeline, turn.at), said: this.reads.recount(turn) });
       if (unfinished !== this.storedUnfinished) turn.setInfo({ unfinished });
       this.storedUnfinished = unfinished;
       current.state = this.state.take(turn.foldDue);
@@ -255,7 +258,7 @@ export class Room {
       this.publishSoon({ kind: "entries", after, seq: last.seq, mark, reach, ...turn.text() });
     }
     if (state && state.updates.length > 0) this.publishSoon(docBroadcast(this.place.seq, state));
-    if (last || turn.create) this.host.changed(this.key);
+    if (turn.listed) this.host.changed(this.key);
     this.goOn();
   }
 
@@ -285,6 +288,7 @@ export class Room {
       if (this.exists && loaded?.epoch !== this.place.epoch) throw new Error("the log is another one now");
       this.timeline = new Timeline();
       this.state = new StoredState(this.host.texts, null, () => this.timeline.state);
+      this.reads = new ReadMarks();
       this.storedUnfinished = false;
       if (loaded) await this.restore(loaded, "STORE_FAILED");
       if (this.place.seq > told) await this.tellStored(told);
@@ -328,6 +332,7 @@ export class Room {
     this.place = { epoch, seq, mark: seq === 0 ? "" : mark, generation, ownerEpoch };
     this.exists = true;
     this.timeline = await loadTimeline(this.host.store, this.key, loaded);
+    this.reads = new ReadMarks(loaded.reads);
     this.sinceFold = seq - (loaded.fold?.seq ?? 0);
     this.state = new StoredState(this.host.texts, loaded, () => this.timeline.state);
     const inputs = new Map(loaded.inputs.map((row) => [row.inputId, fromRow(row)]));

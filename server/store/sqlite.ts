@@ -49,6 +49,7 @@ export async function openSqlite(path: string, options: SqliteOptions = {}): Pro
     messages: async (...of) => answer(db, () => reads.messages(...of)),
     changes: async (...of) => answer(db, () => reads.changes(...of)),
     threads: async (...of) => answer(db, () => reads.threads(...of)),
+    unread: async (...of) => answer(db, () => reads.unread(...of)),
     unfinished: async () => answer(db, reads.unfinished),
     documents: async () => answer(db, reads.documents),
     async sweep(now) {

@@ -164,7 +164,7 @@ export type ThreadQuery = z.infer<typeof ThreadQuery>;
 export const Watch = z.object({ type: z.literal("watch"), ref, watch: Id, query: ThreadQuery });
 /** Ends a live list. */
 export const Unwatch = z.object({ type: z.literal("unwatch"), ref, watch: Id });
-/** Marks a thread as read up to `seq`. Not in this version ([F6]). */
+/** [W4] Marks a thread as read up to `seq`; a mark only moves forward. */
 export const Read = z.object({ type: z.literal("read"), ref, thread, seq: z.number().int() });
 /**
  * Renames a thread, or puts it away (`archived`) and back; needs no join. `settings` and `members` are not in
@@ -223,6 +223,5 @@ export const NOT_YET: ReadonlySet<UpFrame["type"]> = new Set([
   "claim",
   "release",
   "result",
-  "read",
   "auth",
 ] satisfies UpFrame["type"][]);

@@ -4,6 +4,7 @@ import { type Conversation, type Group, groupMessages, type SilentEnd as Silent 
 import { withFailedInPlace, writtenPlaces } from "../failed-places.ts";
 import { HoldStill } from "../hold-still.ts";
 import { colourOf } from "../thread-context.ts";
+import { useRead } from "../use-read.ts";
 import { useStick } from "../use-stick.ts";
 import { dayOf } from "../when.ts";
 import { words } from "../words.ts";
@@ -21,6 +22,7 @@ export function Flow({ thread, sent, empty }: { thread: Thread; sent: number; em
   const conversation = useMemo(() => readConversation(thread, ids, turns), [thread, ids, turns]);
   const { silent } = conversation;
   const stick = useStick();
+  useRead(thread, stick.following);
 
   // What one sends oneself, one wants to see.
   const { follow } = stick;
