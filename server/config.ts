@@ -134,6 +134,10 @@ export const Config = z.strictObject({
     .meta({
       what: "pointers to strings of the state that people edit as text, e.g. /document or /sections/*/body",
     }),
+  hidePeople: z
+    .boolean({ error: SWITCH })
+    .default(false)
+    .meta({ what: "do not tell agents the names and ids of the people in a conversation" }),
   demo: z.boolean({ error: SWITCH }).default(false).meta({
     what: "a thread to play in, with a page of two people side by side; keeps nothing unless --store says so",
   }),

@@ -50,6 +50,11 @@ export type AgentOptions = {
    * leaves `input.state` out; `auto` (default) finds out.
    */
   stateBase?: StateBase;
+  /**
+   * Whether it is not told who takes part in a conversation of several people. Default: the server's option of that
+   * name, which is no.
+   */
+  hidePeople?: boolean;
 };
 
 /** See {@link AgentOptions.stateBase}. */

@@ -1,4 +1,4 @@
-import type { Person } from "../../shared/protocol/index.ts";
+import type { Person, User } from "../../shared/protocol/index.ts";
 
 /** What changed about who is here, since it was last told. */
 export type PeopleChange = {
@@ -79,6 +79,12 @@ export class People {
     const { agents } = this;
     if (people.length <= NAMED) return { all: [...people, ...agents] };
     return { all: [...people.slice(0, NAMED), ...agents], count: people.length };
+  }
+
+  /** The people among those who are named, each once. */
+  users(): User[] {
+    const people = this.all().all.filter(({ kind }) => kind !== "agent");
+    return [...new Map(people.map(({ user }) => [user.id, user])).values()];
   }
 
   /** @returns what changed since this was last called, or `null` */

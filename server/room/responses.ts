@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { RunAgentInput } from "@ag-ui/core";
 import type { Clock } from "../../shared/clock.ts";
-import type { AGUIEvent, Author, Message, RunErrorCode } from "../../shared/protocol/index.ts";
+import type { AGUIEvent, Author, Message, RunErrorCode, User } from "../../shared/protocol/index.ts";
 import type { AgentRegistry, RegisteredAgent } from "../agents/registry.ts";
 import { Driver } from "../run/driver.ts";
 import { EventLimits } from "../run/event-limits.ts";
@@ -43,6 +43,8 @@ export type ResponseHost = {
   key: ThreadKey;
   agents: AgentRegistry;
   clock: Clock;
+  /** Who is in the thread now. */
+  people(): readonly User[];
   /** The state people and agents share. */
   state(): SharedState;
   /** Runs `work` in the room's next turn. */
@@ -188,7 +190,8 @@ export class Responses {
     const agent = this.host.agents.get(record.agent);
     this.asked.keep(runId, record);
     const state = this.host.state().begin(runId, record.agent, agent ?? {}, resume !== null);
-    const input = agentInput(this.host.key, turn.timeline, record, resume?.entries ?? [], state);
+    const here = agent?.hidePeople ? null : this.host.people();
+    const input = agentInput(this.host.key, turn.timeline, record, resume?.entries ?? [], state, here);
     const ingest = new Ingest({
       thread: this.host.key.thread,
       agentThread: input.threadId,

@@ -102,6 +102,7 @@ export class Room {
       key,
       agents: host.agents,
       clock: host.clock,
+      people: () => this.audience.people.users(),
       state: () => this.state.shared,
       next: (work) => this.next(work),
       warn: (what, details) => host.warn(what, { thread: key.thread, ...details }),

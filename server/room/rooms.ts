@@ -129,12 +129,8 @@ export class Rooms implements RoomsPort {
   async threads({ tenant, query, ids }: Parameters<RoomsPort["threads"]>[0]): Promise<ListedThread[]> {
     const rows = await this.options.store.threads({ tenant, limit: 200, ...query, ...(ids && { ids }) });
     return rows.map((row) => {
-      const people = this.live.get(mapKey({ tenant, thread: row.id }))?.audience.people.all().all ?? [];
-      const users = people.filter(({ kind }) => kind !== "agent").map(({ user }) => user);
-      return {
-        ...row,
-        people: [...new Map(users.map((user) => [user.id, user])).values()].slice(0, 20),
-      };
+      const room = this.live.get(mapKey({ tenant, thread: row.id }));
+      return { ...row, people: room?.audience.people.users().slice(0, 20) ?? [] };
     });
   }
 
