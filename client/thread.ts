@@ -2,6 +2,7 @@ import type {
   AnswerAck,
   EarlierAck,
   JsonPatch,
+  Mention,
   PatchAck,
   RevertAck,
   SubmitAck,
@@ -24,6 +25,8 @@ export type SendOptions = Pick<
   UpFrameOf<"submit">,
   "agent" | "policy" | "runId" | "tools" | "context" | "forwardedProps" | "interrupts"
 > & {
+  /** An agent shall answer, whatever starts a run in this thread ([S6] of the protocol). */
+  start?: true;
   /** Names the input: sent again under the same id it is the same input. Made when absent. */
   inputId?: string;
 };
@@ -56,7 +59,9 @@ export interface Thread extends ThreadSnapshot {
   on<K extends keyof ThreadEvents>(name: K, listener: (...args: ThreadEvents[K]) => void): () => void;
 
   /**
-   * Submits an input that an agent shall answer. Its messages show at once as pending; offline they wait for
+   * Submits an input that an agent shall answer; where that takes a mention, one without is only said: its ack is
+   * `done`. Whom a message mentions stands in its
+   * `metadata.cothread.mentions`. Its messages show at once as pending; offline they wait for
    * the connection.
    * @param content text, a message, or several
    * @returns the server's ack: where the input stands. Rejects with a CothreadError when the input is refused;
@@ -68,7 +73,10 @@ export interface Thread extends ThreadSnapshot {
    * @param text what the draft was when it was sent off: what others type behind it stays there
    * @returns as {@link send}. Rejects with `draft_sent` when somebody else was first; `details` says who
    */
-  sendDraft(text: string, options?: SendOptions & { note?: boolean }): Promise<SubmitAck>;
+  sendDraft(
+    text: string,
+    options?: SendOptions & { note?: boolean; mentions?: readonly Mention[] },
+  ): Promise<SubmitAck>;
   /** Writes a message that starts nothing; the next run gets it. Otherwise like {@link send}. */
   note(content: InputContent, options?: Pick<SendOptions, "inputId">): Promise<SubmitAck>;
   /**
@@ -201,17 +209,14 @@ export function createThread(core: Omit<ThreadCore, "thread">): Thread {
     on: emitter.on,
     send: (content: InputContent, options?: SendOptions) => submit(content, options),
     note: (content: InputContent, options?: SendOptions) => submit(content, options, NOTE),
-    sendDraft(text: string, { note, ...options }: SendOptions & { note?: boolean } = {}) {
+    sendDraft(text: string, { note, mentions, ...options }: Parameters<Thread["sendDraft"]>[1] = {}) {
       const { inputId = newId() } = options;
       const messageId = newId();
       const sent = submit(
         { id: messageId, content: text },
         { ...options, inputId },
         note ? NOTE : undefined,
-        {
-          messageId,
-          text,
-        },
+        { messageId, text, ...(mentions && { mentions: [...mentions] }) },
       );
       // It is sent, only by somebody else: there is nothing to try again.
       sent.catch(

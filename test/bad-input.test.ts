@@ -335,9 +335,9 @@ describe("frames that are refused", () => {
     const submit = { type: "submit", thread: "t", inputId: "i", messages: [] };
     for (const more of [{ steer: true }, { parent: "x" }, { policy: "rollback" }])
       await expectReject(evil, { ...submit, ...more }, "not_supported");
-    await expectReject(evil, { type: "update", key: "k", thread: "t", settings: {} }, "not_supported");
     await expectReject(evil, { type: "update", key: "k", thread: "t", members: {} }, "not_supported");
-    await expectReject(evil, { type: "update", key: "k", thread: "t" }, "bad_frame");
+    for (const more of [{}, { settings: {} }, { settings: { trigger: "sometimes" } }, { settings: 1 }])
+      await expectReject(evil, { type: "update", key: "k", thread: "t", ...more }, "bad_frame");
     await expectReject(evil, { ...submit, agent: "nobody" }, "no_agent");
     await expectReject(evil, { ...submit, draft: { messageId: "m", text: "" } }, "bad_message");
     await expectReject(evil, { ...submit, start: false, draft: { messageId: "m", text: "x" } }, "draft_sent");

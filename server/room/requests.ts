@@ -114,15 +114,19 @@ function change(
       return { seq: turn.lastSeq, skipped } satisfies RevertAck;
     }
     case "update": {
-      if (frame.settings || frame.members) throw notYet(frame.settings ? "settings" : "members");
-      const { title, archived } = frame;
-      if (title === undefined && archived === undefined)
-        throw new Rejection("bad_frame", "An update names at least one of title and archived.");
+      if (frame.members) throw notYet("members");
+      const { title, archived, settings } = frame;
+      if (title === undefined && archived === undefined && settings?.trigger === undefined)
+        throw new Rejection(
+          "bad_frame",
+          "An update names at least one of title, archived and settings.trigger.",
+        );
       turn.log({
         kind: "thread",
         by,
         ...(title !== undefined && { title }),
         ...(archived !== undefined && { archived }),
+        ...(settings && { settings }),
       });
       turn.setInfo({ ...(title !== undefined && { title }), ...(archived !== undefined && { archived }) });
       return { seq: turn.lastSeq };

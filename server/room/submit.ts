@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Author, Message, SubmitAck, UpFrameOf } from "../../shared/protocol/index.ts";
+import { mentionedAgent, starts, triggerOf } from "../../shared/trigger.ts";
 import { openInterrupts } from "../run/interrupts.ts";
 import type { InputRecord } from "./input-record.ts";
 import { Rejection } from "./port.ts";
@@ -11,7 +12,8 @@ import type { Turn } from "./turn.ts";
 import { stampMessages } from "./user-message.ts";
 
 /**
- * [S1] Takes what a person submits: an input that runs now or waits, or a note.
+ * [S1] Takes what a person submits: an input that runs now or waits, or a message that starts nothing, because it is a
+ * note or by the thread's trigger ([S6]).
  * @throws Rejection
  */
 export function submit(
@@ -37,17 +39,20 @@ export function submit(
   if (isTaken(room, timeline, inputId)) throw conflict(frame);
   refuseKnown(timeline, room, messages);
 
-  if (frame.start === false) {
-    if (messages.length === 0) throw new Rejection("bad_message", "A note needs at least one message.");
+  const mentioned = mentionedAgent(messages);
+  if (!(frame.start ?? starts(triggerOf(timeline), mentioned !== undefined))) {
+    if (messages.length === 0)
+      throw new Rejection("bad_message", "What starts nothing needs at least one message.");
     if (draft) cutDraft(room, by, inputId, draft.text);
     name(turn, messages);
     for (const message of messages) turn.log({ kind: "message", by, turn: inputId, message });
     return { inputId, status: "done", seq: turn.lastSeq };
   }
 
-  const agent = agents.get(frame.agent);
+  const wanted = frame.agent ?? mentioned;
+  const agent = agents.get(wanted);
   if (!agent) {
-    const which = frame.agent === undefined ? "any agent" : `an agent "${frame.agent}"`;
+    const which = wanted === undefined ? "any agent" : `an agent "${wanted}"`;
     throw new Rejection("no_agent", `This server does not have ${which}. Choose another one.`, {
       agents: agents.list().map(({ id }) => id),
     });
@@ -94,9 +99,10 @@ export function submit(
   };
 }
 
-function draftMessage({ messageId, text }: NonNullable<UpFrameOf<"submit">["draft"]>) {
+function draftMessage({ messageId, text, mentions }: NonNullable<UpFrameOf<"submit">["draft"]>) {
   if (text.trim() === "") throw new Rejection("bad_message", "The draft is empty. Write something first.");
-  return { id: messageId, role: "user", content: text };
+  const metadata = mentions && { cothread: { mentions } };
+  return { id: messageId, role: "user", content: text, ...(metadata && { metadata }) };
 }
 
 /**

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { ContextShape, JsonPatchShape, MetadataShape, ToolShape } from "./agui.ts";
 import { Policy, Role, ThreadSettings } from "./entries.ts";
 import { Id } from "./ids.ts";
+import { Mentions } from "./mention.ts";
 
 /** [F4] Chosen by the client, unique among its open requests; comes back on the one ack or reject. */
 const ref = z.union([z.string().max(128), z.number()]);
@@ -48,7 +49,8 @@ export const Earlier = z.object({
   limit: z.number().int().min(1).max(1_000),
 });
 /**
- * [S1] Submits an input, or with `start: false` a note; known by its `inputId` ([D1]). Its messages are
+ * [S1] Submits an input, or with `start: false` a note; known by its `inputId` ([D1]). Without `start` the thread's
+ * trigger decides ([S6]). Its messages are
  * checked against AG-UI's schema where it is accepted ([S2]); `tools`, `context` and `forwardedProps` reach
  * the agent unaltered ([R11]).
  */
@@ -68,7 +70,7 @@ export const Submit = z.object({
   context: z.array(ContextShape).optional(),
   forwardedProps: z.unknown().optional(),
   parent: Id.optional(),
-  draft: z.object({ messageId: Id, text: z.string() }).optional(),
+  draft: z.object({ messageId: Id, text: z.string(), mentions: Mentions.optional() }).optional(),
 });
 /** [Q2] Replaces the messages of a queued input; only who wrote them may. */
 export const Edit = z.object({
@@ -167,8 +169,8 @@ export const Unwatch = z.object({ type: z.literal("unwatch"), ref, watch: Id });
 /** [W4] Marks a thread as read up to `seq`; a mark only moves forward. */
 export const Read = z.object({ type: z.literal("read"), ref, thread, seq: z.number().int() });
 /**
- * Renames a thread, or puts it away (`archived`) and back; needs no join. `settings` and `members` are not in
- * this version ([F6]).
+ * Renames a thread, puts it away (`archived`) and back, or sets when agents run in it ([S6]); needs no join.
+ * `members` are not in this version ([F6]).
  */
 export const Update = z.object({
   type: z.literal("update"),
