@@ -21,6 +21,6 @@ export function mentionedAgent(messages: readonly Message[]): string | undefined
 }
 
 /** Whether what is submitted without a word about `start` starts a run. @param mentions whether it mentions an agent */
-export function starts(trigger: Trigger, mentions: boolean): boolean {
+export function startsRun(trigger: Trigger, mentions: boolean): boolean {
   return trigger === "always" || (trigger === "mention" && mentions);
 }

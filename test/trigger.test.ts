@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Message } from "../shared/protocol/index.ts";
-import { mentionedAgent, starts, triggerOf } from "../shared/trigger.ts";
+import { mentionedAgent, startsRun, triggerOf } from "../shared/trigger.ts";
 import { PairedServer } from "./kit/paired-server.ts";
 import { PuppetAgent, type PuppetRun } from "./kit/puppet-agent.ts";
 import { codeOf, snapshotOf, type TestReader, TestRooms } from "./kit/server.ts";
@@ -35,10 +35,10 @@ test("[S6] until somebody sets it, two members make it a mention, and guests are
     "manual",
   );
   expect([
-    starts("always", false),
-    starts("mention", true),
-    starts("mention", false),
-    starts("manual", true),
+    startsRun("always", false),
+    startsRun("mention", true),
+    startsRun("mention", false),
+    startsRun("manual", true),
   ]).toEqual([true, true, false, false]);
   const messages = [mentioning("a", ["user", "ben"]), mentioning("b", ["agent", "x"], ["agent", "y"])];
   expect(mentionedAgent(messages.flatMap(({ messages }) => messages) as Message[])).toBe("x");

@@ -1,4 +1,5 @@
 import { duration, series } from "./phrases.ts";
+import { refusedWords } from "./refused-words.ts";
 
 /**
  * Every word the app says. Plain and short: what happened, and what one can do. Numbers of seconds are whole.
@@ -255,6 +256,18 @@ export const words = {
     },
   },
 
+  talk: {
+    when: "When agents answer here",
+    trigger: { always: "Every message", mention: "When mentioned", manual: "When asked to" },
+    always: (agent: string) => `${agent} answers`,
+    mention: (agent: string) => `${agent} answers when it is mentioned`,
+    mentionAny: "Agents answer when they are mentioned",
+    manual: (agent: string) => `${agent} answers when it is asked to`,
+    write: "Write to everybody here",
+    ask: (agent: string) => `Ask ${agent}`,
+    names: "Whom to mention",
+  },
+
   queue: {
     waiting: (count: number) => `${count} waiting`,
     quote: (text: string) => `“${text}”`,
@@ -296,33 +309,7 @@ export const words = {
     reader: "You can read here.",
   },
 
-  refused: {
-    title: "The server does not let this window in.",
-    code: {
-      title: "This server asks for a join code.",
-      help: "Open the link that you were given, or put the link or the code at its end in here.",
-      label: "Join code or link",
-      go: "Join",
-    },
-    wrongCode: {
-      title: "This join code is not right.",
-      help: "Codes change when the server starts anew. Ask for the link it printed, and put it in here.",
-    },
-    guests: "Ask whoever runs the server to start it with --share, and to send you the link it prints.",
-    replaced: {
-      title: "This thread goes on in another window.",
-      help: "The same window was opened twice. Go on here, and the other one lets go.",
-      go: "Go on here",
-    },
-    version: {
-      title: "The server has another version than this page.",
-      help: "Reload the page to get the one that fits.",
-      go: "Reload",
-    },
-    other: "If this does not pass, tell whoever runs the server what stands here.",
-    again: "Try again",
-    said: (reason: string) => `The server says: ${reason}`,
-  },
+  refused: refusedWords,
 
   keys: {
     title: "Keys",

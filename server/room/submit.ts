@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Author, Message, SubmitAck, UpFrameOf } from "../../shared/protocol/index.ts";
-import { mentionedAgent, starts, triggerOf } from "../../shared/trigger.ts";
+import { mentionedAgent, startsRun, triggerOf } from "../../shared/trigger.ts";
 import { openInterrupts } from "../run/interrupts.ts";
 import type { InputRecord } from "./input-record.ts";
 import { Rejection } from "./port.ts";
@@ -40,7 +40,7 @@ export function submit(
   refuseKnown(timeline, room, messages);
 
   const mentioned = mentionedAgent(messages);
-  if (!(frame.start ?? starts(triggerOf(timeline), mentioned !== undefined))) {
+  if (!(frame.start ?? startsRun(triggerOf(timeline), mentioned !== undefined))) {
     if (messages.length === 0)
       throw new Rejection("bad_message", "What starts nothing needs at least one message.");
     if (draft) cutDraft(room, by, inputId, draft.text);

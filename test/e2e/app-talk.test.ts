@@ -60,3 +60,72 @@ inBrowser(`the list says what came into other threads, until one reads it${reaso
   expect([...ana.complaints, ...ben.complaints]).toEqual([]);
   await Promise.all([ana.close(), ben.close()]);
 });
+
+inBrowser(`where agents answer when mentioned, people talk, and ask when they want to${reason}`, async () => {
+  const ana = await AppWindow.open(browser, server.url, "Ana");
+  await ana.startThread();
+  const ben = await AppWindow.open(browser, ana.page.url(), "Ben");
+  for (const window of [ana, ben]) await window.together();
+  const { runs } = agent;
+  await ana.page.getByRole("button", { name: "When agents answer here" }).click();
+  await ana.page.getByRole("menuitemradio", { name: "When mentioned" }).click();
+  const rule = "Helper answers when it is mentioned";
+  for (const window of [ana, ben]) await window.page.getByText(rule).waitFor();
+
+  await ben.send("Lunch at noon?");
+  await ana.sees("Lunch at noon?");
+  await ana.send("Fine with me");
+  await ben.sees("Fine with me");
+  expect(agent.runs).toBe(runs);
+
+  // The names lie over the draft of all; keys choose one.
+  await ana.field.focus();
+  await ana.page.keyboard.type("@");
+  const names = ana.page.getByRole("option");
+  await expect.poll(() => names.allTextContents()).toEqual(["Helper", "BBen"]);
+  await ana.page.keyboard.press("ArrowDown");
+  await ana.page.keyboard.press("Enter");
+  expect(await ana.written()).toBe("@Ben ");
+  await ana.page.keyboard.type("and @he");
+  await ana.page.keyboard.press("Tab");
+  await ana.page.getByText("Helper answers", { exact: true }).waitFor();
+  await ana.page.keyboard.type("book a table");
+  await ana.page.keyboard.press("Enter");
+  await expect.poll(() => agent.runs).toBe(runs + 1);
+  agent.say("Booked.");
+  agent.finish();
+  for (const window of [ana, ben]) await window.sees("Booked.");
+
+  // One press asks for what was only said.
+  await ben.send("For three, that is");
+  await ana.sees("For three, that is");
+  expect(await ana.page.getByRole("button", { name: "Ask Helper" }).count()).toBe(1);
+  await ben.page.getByRole("button", { name: "Ask Helper" }).click();
+  await expect.poll(() => agent.runs).toBe(runs + 2);
+  agent.say("Three it is.");
+  agent.finish();
+  for (const window of [ana, ben]) {
+    await window.sees("Three it is.");
+    await expect.poll(() => window.page.getByRole("button", { name: "Ask Helper" }).count()).toBe(0);
+  }
+
+  // The same in a draft that only its writer sees.
+  await ben.page.getByRole("button", { name: "Shared draft" }).click();
+  await ben.field.focus();
+  await ben.page.keyboard.type("@h");
+  await ben.page.keyboard.press("Escape");
+  await expect.poll(() => ben.page.getByRole("option").count()).toBe(0);
+  await ben.page.keyboard.press("Backspace");
+  await ben.page.keyboard.press("Backspace");
+  await ben.page.keyboard.type("@");
+  await ben.page.getByRole("option", { name: "Helper" }).click();
+  expect(await ben.written()).toBe("@Helper ");
+  await ben.page.keyboard.type("thanks");
+  await ben.page.keyboard.press("Enter");
+  await expect.poll(() => agent.runs).toBe(runs + 3);
+  agent.say("You are welcome.");
+  agent.finish();
+  await ana.sees("You are welcome.");
+  expect([...ana.complaints, ...ben.complaints]).toEqual([]);
+  await Promise.all([ana.close(), ben.close()]);
+});

@@ -1,5 +1,5 @@
 import { Fragment, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
-import { type Thread, type Turn, useMessageIds, useThreadValue } from "../../react/index.ts";
+import { type Thread, type Turn, triggerOf, useMessageIds, useThreadValue } from "../../react/index.ts";
 import { type Conversation, type Group, groupMessages, type SilentEnd as Silent } from "../conversation.ts";
 import { withFailedInPlace, writtenPlaces } from "../failed-places.ts";
 import { HoldStill } from "../hold-still.ts";
@@ -21,6 +21,10 @@ export function Flow({ thread, sent, empty }: { thread: Thread; sent: number; em
   const turns = useThreadValue(thread, ({ turns }) => turns);
   const conversation = useMemo(() => readConversation(thread, ids, turns), [thread, ids, turns]);
   const { silent } = conversation;
+  const trigger = useThreadValue(thread, triggerOf);
+  const waits = useThreadValue(thread, ({ interrupts }) => interrupts.some(({ answered }) => !answered));
+  const idle = runs.length + inputs.length === 0 && !waits;
+  const unanswered = trigger === "always" || !idle ? undefined : conversation.unanswered;
   const stick = useStick();
   useRead(thread, stick.following);
 
@@ -66,7 +70,7 @@ export function Flow({ thread, sent, empty }: { thread: Thread; sent: number; em
                     conversation={conversation}
                   />
                 ) : (
-                  <PersonGroup group={group} />
+                  <PersonGroup group={group} unanswered={unanswered} />
                 )}
                 <SilentEnds ends={silent} after={group} latest={latest} />
               </Fragment>
