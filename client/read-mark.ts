@@ -5,7 +5,7 @@ import { createTimer } from "./timer.ts";
 /** How often a mark is moved at most, ms. */
 const PAUSE_MS = 1_000;
 
-/** Makes what marks all that a thread shows as read ([W4]); it tells the server only when a message has come. */
+/** Makes what marks all that a thread shows as read ([W4]); it tells the server only when one has come, or is done. */
 export function createReadMark(
   thread: string,
   { clock, requests }: Pick<ThreadHost, "clock" | "requests">,
@@ -13,6 +13,7 @@ export function createReadMark(
 ): () => void {
   const pause = createTimer(clock);
   let seen: unknown;
+  let version = 0;
   let seq = 0;
   let due = false;
   const tell = () => {
@@ -24,10 +25,11 @@ export function createReadMark(
     });
   };
   return () => {
-    // The same array as long as no message comes or goes.
-    const slots = sync.timeline?.slots;
-    if (!sync.joined || slots === seen) return;
+    const { slots, runs } = sync.timeline ?? {};
+    // One is the same as long as no message comes or goes, the other as long as none is begun or done.
+    if (!sync.joined || !runs || (slots === seen && runs.version === version)) return;
     seen = slots;
+    version = runs.version;
     seq = sync.cursor?.seq ?? 0;
     due = true;
     if (!pause.running) tell();

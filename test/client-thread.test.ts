@@ -754,7 +754,7 @@ test("presence that changes fast is told at most ten times a second, the last va
   expect(told.at(-1)).toEqual({ i: 99 });
 });
 
-test("[W4] what is shown is marked as read when a message has come, at most once a second", async () => {
+test("[W4] what is shown is marked as read when a message has come or is done, at most once a second", async () => {
   const { client, server, settle, pass } = scene();
   const log = server.thread("a");
   log.message("m1", "hello");
@@ -779,12 +779,17 @@ test("[W4] what is shown is marked as read when a message has come, at most once
   expect(told()).toEqual([1, begun]);
   await pass(500);
   expect(told()).toEqual([1, begun, log.head.seq]);
-  // More of a message that has begun is nothing new.
+  // More of a message is nothing new before it is done.
   log.event("r1", { type: "TEXT_MESSAGE_CONTENT", messageId: "m2", delta: "it." });
   await settle();
   thread.read();
   await pass(2_000);
   expect(told()).toHaveLength(3);
+  log.event("r1", { type: "TEXT_MESSAGE_END", messageId: "m2" });
+  await settle();
+  thread.read();
+  await pass(2_000);
+  expect(told().slice(3)).toEqual([log.head.seq]);
   // What did not arrive is told again.
   server.intercept = (frame) => frame.type === "read";
   log.message("m4", "more");

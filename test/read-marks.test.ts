@@ -84,6 +84,37 @@ test("[W4] of an agent what it says counts, and no tool result, thought or activ
   expect(await unread(rooms, ana)).toBe(1);
 });
 
+test("[W4] an answer that goes on behind the mark is unread when it is done, after a restart too", async () => {
+  const agent = new PuppetAgent();
+  const store = openMemory();
+  const rooms = new TestRooms({ agents: { planner: agent }, store });
+  const ana = await rooms.join("t", "Ana");
+  await ana.submit("tell me a story");
+  const run = await agent.next();
+  const [start, content, end] = text("a1", "Once ");
+  run.start(start as object, content as object);
+  await ana.entry((entry) => entry.kind === "event" && entry.event.type === "TEXT_MESSAGE_CONTENT");
+  await ana.ask({ type: "read", seq: await lastSeq(rooms, ana) });
+  expect(await unread(rooms, ana)).toBe(0);
+  run
+    .emit({ ...content, delta: "upon a time" }, end as object)
+    .finish()
+    .end();
+  await ana.terminal();
+  expect(await unread(rooms, ana)).toBe(1);
+  await rooms.rooms.close();
+  const again = new TestRooms({ agents: { planner: agent }, store });
+  const later = await again.join("t", "Ana");
+  await (await again.join("t", "Ben", { client: "other" })).submit("", {
+    start: false,
+    inputId: "note",
+    messages: [{ id: "note", role: "user", content: "and then?" }],
+  });
+  expect(await unread(again, later)).toBe(2);
+  await later.ask({ type: "read", seq: await lastSeq(again, later) });
+  expect(await unread(again, later)).toBe(0);
+});
+
 test("[W4] messages that an agent takes out again are neither read nor unread", async () => {
   const agent = new PuppetAgent();
   const rooms = new TestRooms({ agents: { planner: agent } });

@@ -3,7 +3,7 @@ import type { ReadRow } from "../store/store.ts";
 import { textOf } from "./thread-info.ts";
 import type { Turn } from "./turn.ts";
 
-/** What was said in a thread: seqs at which messages began, ascending; all of them, and those of each person. */
+/** What was said in a thread: seqs at which the texts of messages were written last, ascending; all of them, and those of each person. */
 type Said = { all: number[]; own: Map<string, number[]> };
 
 /** [W4] Up to which seq each person has read a thread, and how much of what was said that is. */
@@ -48,14 +48,14 @@ export class ReadMarks {
 function saidIn(timeline: Timeline): Said {
   const all: number[] = [];
   const own = new Map<string, number[]>();
-  for (const { message, turn: id, asOf } of timeline.messages.slots) {
+  for (const { message, turn: id, asOf, said = asOf } of timeline.messages.slots) {
     if (message.role !== "user" && (message.role !== "assistant" || textOf(message) === "")) continue;
-    all.push(asOf);
+    all.push(said);
     const { by, agent } = timeline.turns.get(id) ?? {};
     if (agent !== undefined || by?.kind !== "user") continue;
     const mine = own.get(by.id);
-    if (mine) mine.push(asOf);
-    else own.set(by.id, [asOf]);
+    if (mine) mine.push(said);
+    else own.set(by.id, [said]);
   }
   // Messages stand in the order in which they are shown.
   for (const seqs of [all, ...own.values()]) seqs.sort((a, b) => a - b);

@@ -36,6 +36,7 @@ inBrowser(`the list says what came into other threads, until one reads it${reaso
   await ana.startThread();
   const first = ana.page.url();
   const ben = await AppWindow.open(browser, first, "Ben");
+  await ben.together();
   await ben.send("Tell me a story");
   await ana.sees("Tell me a story");
   await expect.poll(() => agent.runs).toBe(1);
