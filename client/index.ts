@@ -14,6 +14,7 @@ export type {
   InterruptInfo,
   Json,
   JsonPatch,
+  Mention,
   Message,
   PatchAck,
   Person,

@@ -18,5 +18,8 @@ export function inputMessages(input: InputContent, makeId: () => string): UserMe
 /** Marks a message as one that starts nothing, where the server marks it too. */
 export function markNote<M extends UserMessage>(message: M): M {
   const { metadata } = message;
-  return { ...message, metadata: { ...metadata, cothread: { note: true } } };
+  return {
+    ...message,
+    metadata: { ...metadata, cothread: { ...(metadata?.cothread as object), note: true } },
+  };
 }

@@ -2,6 +2,7 @@ import type {
   AnswerAck,
   EarlierAck,
   JsonPatch,
+  Mention,
   PatchAck,
   RevertAck,
   SubmitAck,
@@ -12,6 +13,7 @@ import { withVaruint } from "../shared/varuint.ts";
 import { CothreadError } from "./cothread-error.ts";
 import { makeId } from "./identity.ts";
 import { type InputContent, inputMessages, markNote } from "./input-messages.ts";
+import { createReadMark } from "./read-mark.ts";
 import { ackOf, promised } from "./requests.ts";
 import { withSnapshotFields } from "./snapshot-fields.ts";
 import type { ThreadCore, ThreadEvents } from "./thread-core.ts";
@@ -24,6 +26,8 @@ export type SendOptions = Pick<
   UpFrameOf<"submit">,
   "agent" | "policy" | "runId" | "tools" | "context" | "forwardedProps" | "interrupts" | "steer"
 > & {
+  /** An agent shall answer, whatever starts a run in this thread ([S6] of the protocol). */
+  start?: true;
   /** Names the input: sent again under the same id it is the same input. Made when absent. */
   inputId?: string;
 };
@@ -56,7 +60,9 @@ export interface Thread extends ThreadSnapshot {
   on<K extends keyof ThreadEvents>(name: K, listener: (...args: ThreadEvents[K]) => void): () => void;
 
   /**
-   * Submits an input that an agent shall answer. Its messages show at once as pending; offline they wait for
+   * Submits an input that an agent shall answer; where that takes a mention, one without is only said: its ack is
+   * `done`. Whom a message mentions stands in its
+   * `metadata.cothread.mentions`. Its messages show at once as pending; offline they wait for
    * the connection.
    * @param content text, a message, or several
    * @returns the server's ack: where the input stands. Rejects with a CothreadError when the input is refused;
@@ -68,7 +74,10 @@ export interface Thread extends ThreadSnapshot {
    * @param text what the draft was when it was sent off: what others type behind it stays there
    * @returns as {@link send}. Rejects with `draft_sent` when somebody else was first; `details` says who
    */
-  sendDraft(text: string, options?: SendOptions & { note?: boolean }): Promise<SubmitAck>;
+  sendDraft(
+    text: string,
+    options?: SendOptions & { note?: boolean; mentions?: readonly Mention[] },
+  ): Promise<SubmitAck>;
   /** Writes a message that starts nothing; the next run gets it. Otherwise like {@link send}. */
   note(content: InputContent, options?: Pick<SendOptions, "inputId">): Promise<SubmitAck>;
   /**
@@ -129,6 +138,11 @@ export interface Thread extends ThreadSnapshot {
    *   `offline` when there is no connection
    */
   earlier(limit?: number): Promise<number>;
+  /**
+   * Says that this person has read all that is shown now, for `unread` in thread lists. Nothing is sent when nothing
+   * has come since, and at most once a second; call it whenever somebody looks.
+   */
+  read(): void;
   /** Tells the others that this person is typing; `true` ends by itself after six seconds. */
   setTyping(typing: boolean): void;
   /** Tells the others something about this client: at most 4 KB of JSON, replaces what was told before. */
@@ -232,17 +246,14 @@ export function createThread(core: Omit<ThreadCore, "thread">, tools: ThreadTool
     on: emitter.on,
     send: (content: InputContent, options?: SendOptions) => submit(content, options),
     note: (content: InputContent, options?: SendOptions) => submit(content, options, NOTE),
-    sendDraft(text: string, { note, ...options }: SendOptions & { note?: boolean } = {}) {
+    sendDraft(text: string, { note, mentions, ...options }: Parameters<Thread["sendDraft"]>[1] = {}) {
       const { inputId = newId() } = options;
       const messageId = newId();
       const sent = submit(
         { id: messageId, content: text },
         { ...options, inputId },
         note ? NOTE : undefined,
-        {
-          messageId,
-          text,
-        },
+        { messageId, text, ...(mentions && { mentions: [...mentions] }) },
       );
       // It is sent, only by somebody else: there is nothing to try again.
       sent.catch(
@@ -304,6 +315,7 @@ export function createThread(core: Omit<ThreadCore, "thread">, tools: ThreadTool
       }
       return paging;
     },
+    read: createReadMark(id, host, sync),
     setTyping: core.presence.setTyping,
     setPresence: core.presence.set,
     get ownPresence() {

@@ -141,6 +141,10 @@ export const Config = z.strictObject({
   documentSize: whole(65_536, 1_073_741_824)
     .default(DOCUMENT_LIMITS.bytes)
     .meta({ what: "bytes a thread's Yjs document may have, with draft and roots of applications" }),
+  hidePeople: z
+    .boolean({ error: SWITCH })
+    .default(false)
+    .meta({ what: "do not tell agents the names and ids of the people in a conversation" }),
   demo: z.boolean({ error: SWITCH }).default(false).meta({
     what: "a thread to play in, with a page of two people side by side; keeps nothing unless --store says so",
   }),

@@ -100,6 +100,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Cothrea
       planner: { agent: demoAgent({ speed: config.demoSpeed, seed: config.demoSeed }), name: "Planner" },
       echo: { agent: echoAgent(), name: "Echo" },
     },
+    { hidePeople: config.hidePeople },
   );
   const store =
     typeof where === "object"

@@ -95,6 +95,7 @@ test("[F4] [S1] every request is answered with the fields of its schema and no o
     .poll(() => client.frames.flatMap((f) => (f.type === "entries" ? f.items.filter(isOver) : [])).length)
     .toBe(5);
   await ask({ type: "head", key: "k8", turn: "r4" });
+  await ask({ type: "read", seq: 1 });
   await ask({ type: "unwatch", watch: "w" });
   await ask({ type: "leave" });
   expect([...seen].sort()).toEqual(Object.keys(Acks).sort());

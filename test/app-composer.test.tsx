@@ -29,7 +29,7 @@ afterEach(async () => {
 });
 
 /** A thread that only remembers what it is told. */
-function fakeThread(id: string, runs: object[] = []) {
+function fakeThread(id: string, runs: object[] = [], trigger?: "mention" | "manual") {
   const told: unknown[][] = [];
   const tell =
     (what: string) =>
@@ -37,7 +37,17 @@ function fakeThread(id: string, runs: object[] = []) {
       told.push([what, ...args]);
       return Promise.resolve();
     };
-  const snapshot = { id, runs, inputs: [], interrupts: [], people: [], status: "live" };
+  const snapshot = {
+    id,
+    runs,
+    inputs: [],
+    interrupts: [],
+    people: [],
+    turns: [],
+    settings: { trigger },
+    members: {},
+    status: "live",
+  };
   const thread = {
     id,
     snapshot,
@@ -234,4 +244,56 @@ test("a keyboard makes the page lower, a window that is being resized does not",
   Object.assign(window, { innerHeight: 468 });
   window.dispatchEvent(new Event("resize"));
   expect(height()).toBe("100dvh");
+});
+
+const typeAt = (text: string) =>
+  type(text).then(() =>
+    act(async () => {
+      field().setSelectionRange(text.length, text.length);
+      field().focus();
+      document.dispatchEvent(new Event("selectionchange"));
+      field().dispatchEvent(new KeyboardEvent("keyup", { bubbles: true }));
+    }),
+  );
+const names = () => [...host.querySelectorAll('[role="option"]')].map(({ textContent }) => textContent);
+const chosen = () => host.querySelector('[aria-selected="true"]')?.textContent;
+
+test("[S6] an @ offers names; keys choose one, and the message says whom it mentions", async () => {
+  const { thread, told } = fakeThread("t", [], "mention");
+  await show(thread);
+  expect(host.textContent).toContain("Agents answer when they are mentioned");
+  await typeAt("ask @");
+  expect(names()).toEqual(["Planner", "Echo"]);
+  await press("ArrowDown");
+  expect(chosen()).toBe("Echo");
+  await press("ArrowDown");
+  await press("ArrowUp");
+  await press("Tab");
+  expect(field().value).toBe("ask @Echo ");
+  expect(names()).toEqual([]);
+  expect(host.textContent).toContain("Echo answers");
+  await press("Enter");
+  const metadata = { cothread: { mentions: [{ kind: "agent", id: "echo" }] } };
+  expect(told).toEqual([["send", { content: "ask @Echo", metadata }, { agent: "echo" }]]);
+});
+
+test("[S6] Escape closes the names, and Enter then sends what stands there", async () => {
+  const { thread, told } = fakeThread("t", [], "mention");
+  await show(thread);
+  await typeAt("to @p");
+  expect(names()).toEqual(["Planner"]);
+  await press("Escape");
+  expect(names()).toEqual([]);
+  await typeAt("to @pl");
+  expect(names()).toEqual([]);
+  await press("Enter");
+  expect(told).toEqual([["send", "to @pl", { agent: "planner" }]]);
+});
+
+test("[S6] what starts nothing is sent, not queued, while an agent works", async () => {
+  const { thread } = fakeThread("t", [{ runId: "r1" }], "manual");
+  await show(thread);
+  expect(button("Queue")).toBeUndefined();
+  expect(button("Send")).toBeDefined();
+  expect(host.textContent).toContain("Planner answers when it is asked to");
 });

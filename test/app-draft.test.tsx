@@ -50,6 +50,8 @@ function fakeDraft(first: string, { synced = true, unsaved = false } = {}) {
     changed: (text) => void shown.push(text),
     enter: () => {},
     tooMuch: () => {},
+    caret: () => {},
+    key: () => false,
   });
   return { draft, thread, threadDoc, editor, told, answers, shown };
 }
@@ -78,7 +80,14 @@ test("what is being sent is hidden in a field that is opened later, too", async 
   const { draft, thread, threadDoc, editor, answers } = fakeDraft("hello");
   const done = editor.send(OPTIONS);
   editor.close();
-  const events = { label: "Message", changed: () => {}, enter: () => {}, tooMuch: () => {} };
+  const events = {
+    label: "Message",
+    changed: () => {},
+    enter: () => {},
+    tooMuch: () => {},
+    caret: () => {},
+    key: () => false,
+  };
   const again = openDraft(host, thread, threadDoc, events);
   expect(again.text).toBe("");
   draft.delete(0, 5);

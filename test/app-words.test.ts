@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { duration, series, words } from "../client/app/words.ts";
+import { duration, series } from "../client/app/phrases.ts";
+import { words } from "../client/app/words.ts";
 
 /** All texts, those that need something with examples of it. */
 function texts(value: unknown, path = "words"): [string, string][] {

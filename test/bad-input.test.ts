@@ -333,9 +333,9 @@ describe("frames that are refused", () => {
   test("[F6] fields of features that are not there yet", async () => {
     const { good, evil } = await pair(await open());
     const submit = { type: "submit", thread: "t", inputId: "i", messages: [] };
-    await expectReject(evil, { type: "update", key: "k", thread: "t", settings: {} }, "not_supported");
     await expectReject(evil, { type: "update", key: "k", thread: "t", members: {} }, "not_supported");
-    await expectReject(evil, { type: "update", key: "k", thread: "t" }, "bad_frame");
+    for (const more of [{}, { settings: {} }, { settings: { trigger: "sometimes" } }, { settings: 1 }])
+      await expectReject(evil, { type: "update", key: "k", thread: "t", ...more }, "bad_frame");
     await expectReject(evil, { ...submit, agent: "nobody" }, "no_agent");
     await expectReject(evil, { ...submit, draft: { messageId: "m", text: "" } }, "bad_message");
     await expectReject(evil, { ...submit, start: false, draft: { messageId: "m", text: "x" } }, "draft_sent");

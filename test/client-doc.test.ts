@@ -167,6 +167,28 @@ test("[S5] two presses, one message: the second is told who sent it, and what wa
   await expect(anaThread.sendDraft("   ")).rejects.toMatchObject({ code: "bad_message" });
 });
 
+test("[S6] a draft says whom it mentions, and where none is an agent it starts nothing", async () => {
+  const { url } = await openServer({ agents: { echo: { agent: echoAgent() } } });
+  const client = clientOf(url, "Ana");
+  const doc = await open(client);
+  const thread = client.thread("t");
+  await thread.update({ settings: { trigger: "mention" } });
+  const sent = async (text: string, kind: "agent" | "user", id: string) => {
+    doc.draft.insert(0, text);
+    await until(doc, () => !doc.unsaved);
+    const ack = await thread.sendDraft(text, { mentions: [{ kind, id }] });
+    await until(doc, () => doc.draft.length === 0);
+    return ack;
+  };
+  expect(await sent("@Ben lunch?", "user", "guest:ben")).toMatchObject({ status: "done" });
+  expect(await sent("@echo hello", "agent", "echo")).toMatchObject({ status: "running" });
+  await vi.waitFor(() =>
+    expect(
+      thread.messages.map(({ metadata }) => (metadata?.cothread as { mentions?: object })?.mentions),
+    ).toEqual([[{ kind: "user", id: "guest:ben" }], [{ kind: "agent", id: "echo" }], undefined]),
+  );
+});
+
 test("[Y1] what one deletes and another edits meanwhile is gone for all, and nothing else is", async () => {
   const { url } = await openServer();
   const [anaClient, benClient] = [clientOf(url, "Ana"), clientOf(url, "Ben")];

@@ -753,3 +753,53 @@ test("presence that changes fast is told at most ten times a second, the last va
   expect(told.length).toBeLessThanOrEqual(12);
   expect(told.at(-1)).toEqual({ i: 99 });
 });
+
+test("[W4] what is shown is marked as read when a message has come or is done, at most once a second", async () => {
+  const { client, server, settle, pass } = scene();
+  const log = server.thread("a");
+  log.message("m1", "hello");
+  const thread = client.thread("a");
+  thread.read();
+  await settle();
+  const told = () => server.last.got.flatMap((frame) => (frame.type === "read" ? [frame.seq] : []));
+  expect(told()).toEqual([]);
+  thread.read();
+  thread.read();
+  await pass(2_000);
+  expect(told()).toEqual([1]);
+  begin(log);
+  say(log, "m2", ["On "]);
+  await settle();
+  const begun = log.head.seq;
+  thread.read();
+  log.message("m3", "and");
+  await settle();
+  thread.read();
+  await pass(500);
+  expect(told()).toEqual([1, begun]);
+  await pass(500);
+  expect(told()).toEqual([1, begun, log.head.seq]);
+  // More of a message is nothing new before it is done.
+  log.event("r1", { type: "TEXT_MESSAGE_CONTENT", messageId: "m2", delta: "it." });
+  await settle();
+  thread.read();
+  await pass(2_000);
+  expect(told()).toHaveLength(3);
+  log.event("r1", { type: "TEXT_MESSAGE_END", messageId: "m2" });
+  await settle();
+  thread.read();
+  await pass(2_000);
+  expect(told().slice(3)).toEqual([log.head.seq]);
+  // What did not arrive is told again.
+  server.intercept = (frame) => frame.type === "read";
+  log.message("m4", "more");
+  await settle();
+  thread.read();
+  await settle();
+  server.last.pair.cut();
+  server.intercept = null;
+  await pass(60_000);
+  thread.read();
+  await settle();
+  expect(told()).toEqual([log.head.seq]);
+});

@@ -658,6 +658,38 @@ describe("[W3] thread lists", () => {
     expect(lists(ana, "w")).toHaveLength(before + later.length);
   });
 
+  test("[W4] everybody sees what they have not read themselves, and sees it go when they read", async () => {
+    const gateway = new TestGateway();
+    const bo = await gateway.enter("Bo", "a");
+    const ana = await gateway.enter("Ana", "a");
+    const unread = (socket: TestSocket) => lists(socket, "w").at(-1)?.items[0]?.unread;
+    for (const socket of [ana, bo]) {
+      socket.say({ type: "read", ref: "r0", thread: "a", seq: 0 });
+      watch(socket, "w");
+      await socket.read();
+      expect(socket.answer("r0")).toEqual({ type: "ack", ref: "r0" });
+    }
+    bo.note("a", "m1");
+    bo.note("a", "m2");
+    await bo.read();
+    await gateway.wait(500);
+    for (const socket of [ana, bo]) await socket.read();
+    expect([unread(ana), unread(bo)]).toEqual([2, 0]);
+    const before = lists(bo, "w").length;
+    ana.say({ type: "read", ref: "r1", thread: "a", seq: 2 });
+    await ana.read();
+    await gateway.wait(500);
+    for (const socket of [ana, bo]) await socket.read();
+    expect(unread(ana)).toBe(1);
+    expect(lists(bo, "w")).toHaveLength(before);
+    const cy = await gateway.enter("Cy");
+    watch(cy, "w");
+    cy.say({ type: "read", ref: "r", thread: "a", seq: 2 });
+    await cy.read();
+    expect(unread(cy)).toBe(0);
+    expect(cy.answer("r")).toMatchObject({ type: "reject", code: "not_joined" });
+  });
+
   test("a thread that no longer fits is removed, one that fits now comes", async () => {
     const gateway = new TestGateway();
     const bo = await gateway.enter("Bo", "a");

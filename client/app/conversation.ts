@@ -1,4 +1,5 @@
 import type { Author, MessageView, Turn, TurnEnd } from "../react/index.ts";
+import { unansweredIn } from "./unanswered.ts";
 import { onOtherDays } from "./when.ts";
 
 /** Messages that stand under one name. */
@@ -27,6 +28,8 @@ export type SilentEnd = {
 export type Conversation = {
   readonly groups: readonly Group[];
   readonly silent: readonly SilentEnd[];
+  /** The newest message that was said to be answered and that no run has heard. */
+  readonly unanswered: string | undefined;
   /** Tool call id → id of the message with its result, which is shown with the call. */
   readonly results: ReadonlyMap<string, string>;
   /** Message id → when the next one of its run began, ms. */
@@ -90,6 +93,7 @@ export function groupMessages(views: readonly MessageView[], turns: readonly Tur
         : group,
     ),
     silent,
+    unanswered: unansweredIn(shown, silent),
     results,
     nextAt,
   };

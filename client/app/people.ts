@@ -1,4 +1,5 @@
-import type { Author, Message, Person } from "../react/index.ts";
+import type { AgentInfo, Author, Message, Person, Turn } from "../react/index.ts";
+import type { Named } from "./mentions.ts";
 import { words } from "./words.ts";
 
 /** Somebody who is here, in however many windows. */
@@ -18,6 +19,22 @@ export function everyone(people: readonly Person[]): Here[] {
     });
   }
   return [...byId.values()];
+}
+
+/** Whom one can mention in a thread: the server's agents, who is here, and who has written; not oneself. */
+export function mentionable(
+  agents: readonly AgentInfo[],
+  people: readonly Person[],
+  turns: readonly Turn[],
+  me: string,
+): Named[] {
+  const names = new Map(turns.flatMap(({ by }) => (by.kind === "user" && by.name ? [[by.id, by.name]] : [])));
+  for (const { id, name } of everyone(people)) names.set(id, name);
+  names.delete(me);
+  return [
+    ...agents.map(({ id, name }): Named => ({ kind: "agent", id, name })),
+    ...[...names].map(([id, name]): Named => ({ kind: "user", id, name })),
+  ];
 }
 
 /** How many clients are here that nobody names: of more than a hundred only the number is told. */

@@ -1,3 +1,5 @@
+import { duration, series } from "./phrases.ts";
+import { refusedWords } from "./refused-words.ts";
 import { stateWords } from "./state-words.ts";
 
 /**
@@ -21,6 +23,7 @@ export const words = {
     showArchived: "Archived",
     hideArchived: "Back to threads",
     running: "an agent is at work",
+    unread: (count: number) => (count === 1 ? "1 new message" : `${count} new messages`),
     empty: "Nothing said yet",
     more: (title: string) => `Rename or archive ${title}`,
     rename: "Rename",
@@ -219,6 +222,18 @@ export const words = {
     giveUp: "give up",
   },
 
+  talk: {
+    when: "When agents answer here",
+    trigger: { always: "Every message", mention: "When mentioned", manual: "When asked to" },
+    always: (agent: string) => `${agent} answers`,
+    mention: (agent: string) => `${agent} answers when it is mentioned`,
+    mentionAny: "Agents answer when they are mentioned",
+    manual: (agent: string) => `${agent} answers when it is asked to`,
+    write: "Write to everybody here",
+    ask: (agent: string) => `Ask ${agent}`,
+    names: "Whom to mention",
+  },
+
   queue: {
     waiting: (count: number) => `${count} waiting`,
     quote: (text: string) => `“${text}”`,
@@ -260,33 +275,7 @@ export const words = {
     reader: "You can read here.",
   },
 
-  refused: {
-    title: "The server does not let this window in.",
-    code: {
-      title: "This server asks for a join code.",
-      help: "Open the link that you were given, or put the link or the code at its end in here.",
-      label: "Join code or link",
-      go: "Join",
-    },
-    wrongCode: {
-      title: "This join code is not right.",
-      help: "Codes change when the server starts anew. Ask for the link it printed, and put it in here.",
-    },
-    guests: "Ask whoever runs the server to start it with --share, and to send you the link it prints.",
-    replaced: {
-      title: "This thread goes on in another window.",
-      help: "The same window was opened twice. Go on here, and the other one lets go.",
-      go: "Go on here",
-    },
-    version: {
-      title: "The server has another version than this page.",
-      help: "Reload the page to get the one that fits.",
-      go: "Reload",
-    },
-    other: "If this does not pass, tell whoever runs the server what stands here.",
-    again: "Try again",
-    said: (reason: string) => `The server says: ${reason}`,
-  },
+  refused: refusedWords,
 
   keys: {
     title: "Keys",
@@ -308,16 +297,3 @@ export const words = {
     reload: "Reload",
   },
 } as const;
-
-/** "a", "a and b", "a, b and c". */
-export function series(parts: readonly string[]): string {
-  return parts.length < 2 ? (parts[0] ?? "") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
-}
-
-/** A span of time as one says it: `4 s`, `2 min 5 s`. @param seconds whole ones */
-export function duration(seconds: number): string {
-  const minutes = Math.floor(seconds / 60);
-  const rest = seconds % 60;
-  if (minutes === 0) return `${rest} s`;
-  return rest === 0 ? `${minutes} min` : `${minutes} min ${rest} s`;
-}

@@ -12,8 +12,10 @@
  * }
  * ```
  */
+
 export * from "../index.ts";
 export { createPlainState, type PlainAndMerged, type PlainStateView } from "../plain-state.ts";
+export { startsRun, type Trigger, triggerOf } from "../trigger.ts";
 export { CothreadProvider, type CothreadProviderProps, useClient } from "./provider.ts";
 export { useConnection } from "./use-connection.ts";
 export { useFrontendTool } from "./use-frontend-tool.ts";

@@ -11,7 +11,7 @@ export type ThreadView = ThreadSnapshot &
   Pick<
     Thread,
     | ("send" | "note" | "edit" | "move" | "withdraw" | "cancel" | "answer" | "update" | "earlier")
-    | ("setTyping" | "setPresence" | "retry" | "view" | "about" | "on")
+    | ("read" | "setTyping" | "setPresence" | "retry" | "view" | "about" | "on")
   > & {
     /** The thread itself, the same object as long as the id is. */
     readonly thread: Thread;
@@ -40,9 +40,9 @@ export function useThread(id: string, options?: ThreadOptions): ThreadView {
   const snapshot = useThreadValue(thread, itself);
   return useMemo(() => {
     const { send, note, edit, move, withdraw, cancel, answer, update, earlier } = thread;
-    const { setTyping, setPresence, retry, view, about, on } = thread;
+    const { read, setTyping, setPresence, retry, view, about, on } = thread;
     const doing = { send, note, edit, move, withdraw, cancel, answer, update, earlier };
-    return { ...snapshot, ...doing, setTyping, setPresence, retry, view, about, on, thread };
+    return { ...snapshot, ...doing, read, setTyping, setPresence, retry, view, about, on, thread };
   }, [snapshot, thread]);
 }
 

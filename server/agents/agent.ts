@@ -78,6 +78,11 @@ export type AgentOptions = {
    * it, so that what was left is not remembered ([T7]). Default: `own` for agents behind a URL, `none` for others.
    */
   memory?: "own" | "none";
+  /**
+   * Whether it is not told who takes part in a conversation of several people. Default: the server's option of that
+   * name, which is no.
+   */
+  hidePeople?: boolean;
 };
 
 /** See {@link AgentOptions.stateBase}. */

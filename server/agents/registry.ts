@@ -11,6 +11,7 @@ const DEFAULTS = {
   idleMs: 300_000,
   eventBytes: 8 * 1024 * 1024,
   stateBase: "auto" as const,
+  hidePeople: false,
 };
 
 /** The agents of a server, by id; the first is the default. */
@@ -19,9 +20,10 @@ export class AgentRegistry {
 
   /**
    * @param agents id → agent, or agent with settings
+   * @param defaults settings of agents that say nothing else
    * @throws TypeError naming the id when a value is neither
    */
-  constructor(agents: Record<string, Agent | AgentOptions>) {
+  constructor(agents: Record<string, Agent | AgentOptions>, defaults: Pick<AgentOptions, "hidePeople"> = {}) {
     for (const [id, value] of Object.entries(agents)) {
       const options = isAgent(value) ? { agent: value } : value;
       if (!isAgent(options?.agent))
@@ -29,7 +31,7 @@ export class AgentRegistry {
           `agents.${id} is not an agent: give an AbstractAgent, a function (input, context) => events, or an object with run().`,
         );
       const memory = options.agent instanceof HttpAgent ? ("own" as const) : ("none" as const);
-      this.byId.set(id, { ...DEFAULTS, memory, name: id, ...options, id });
+      this.byId.set(id, { ...DEFAULTS, ...defaults, memory, name: id, ...options, id });
     }
   }
 

@@ -234,7 +234,7 @@ export class Connection implements OutboxOwner, MembershipHost {
         members.delete(frame.thread);
         return {};
       case "watch":
-        await this.host.watches.add(this, caller.tenant, frame.watch, frame.query);
+        await this.host.watches.add(this, caller, frame.watch, frame.query);
         return {};
       case "unwatch":
         this.host.watches.remove(this, frame.watch);
@@ -253,6 +253,7 @@ export class Connection implements OutboxOwner, MembershipHost {
       case "patch":
       case "revert":
       case "update":
+      case "read":
       case "earlier": {
         const member = members.get(frame.thread);
         // A thread can be renamed or put away from the list, without being in it.

@@ -1,15 +1,17 @@
 import type { RunAgentInput } from "@ag-ui/core";
 import { PROTOCOL_VERSION } from "@ag-ui/core/schemas";
-import type { Json, Message } from "../../shared/protocol/index.ts";
+import type { Json, Message, User } from "../../shared/protocol/index.ts";
 import type { Timeline } from "../../shared/timeline/index.ts";
 import type { ResumeEntry } from "../run/interrupts.ts";
 import type { ThreadKey } from "../store/store.ts";
 import type { RunRecord } from "./input-record.ts";
+import { peopleContext } from "./people-context.ts";
 
 /**
  * What an agent is called with ([R11]), as a copy: an agent in this process may change what it is given.
  * @param resume answers to what the agent asked
  * @param state as the agent is to have it
+ * @param here who is in the thread now; `null` when the agent is not to know who takes part ([R13])
  * @param branch for an agent that remembers: the branch its memory is to be of
  */
 export function agentInput(
@@ -18,6 +20,7 @@ export function agentInput(
   record: RunRecord,
   resume: readonly ResumeEntry[],
   state: Json,
+  here: readonly User[] | null,
   branch?: string,
 ): RunAgentInput {
   const own = tenant === "default" ? thread : `${tenant}/${thread}`;
@@ -29,7 +32,7 @@ export function agentInput(
     messages: messagesFor(record.agent, timeline),
     state,
     tools: record.tools ?? [],
-    context: record.context ?? [],
+    context: [...(record.context ?? []), ...(here ? peopleContext(timeline, record.by, here) : [])],
     ...(record.forwardedProps !== undefined && { forwardedProps: record.forwardedProps }),
     ...(resume.length > 0 && { resume }),
   }) as RunAgentInput;

@@ -1,4 +1,4 @@
-import type { Person } from "../../shared/protocol/index.ts";
+import type { Person, User } from "../../shared/protocol/index.ts";
 
 /** What changed about who is here, since it was last told. */
 export type PeopleChange = {
@@ -63,11 +63,6 @@ export class People {
     return true;
   }
 
-  /** The users who are here, each once. */
-  users(): { id: string; name: string }[] {
-    return [...new Map([...this.byConnection.values()].map(({ user }) => [user.id, user])).values()];
-  }
-
   /** The newest connection of a client that is here; `undefined` when there is none. */
   connectionOf(client: string): string | undefined {
     return [...this.byConnection].findLast(([, person]) => person.client === client)?.[0];
@@ -84,6 +79,12 @@ export class People {
     const { agents } = this;
     if (people.length <= NAMED) return { all: [...people, ...agents] };
     return { all: [...people.slice(0, NAMED), ...agents], count: people.length };
+  }
+
+  /** The people among those who are named, each once. */
+  users(): User[] {
+    const people = this.all().all.filter(({ kind }) => kind !== "agent");
+    return [...new Map(people.map(({ user }) => [user.id, user])).values()];
   }
 
   /** @returns what changed since this was last called, or `null` */

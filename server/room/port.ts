@@ -28,7 +28,7 @@ export type Caller = {
 export type RoomRequest = UpFrameOf<
   | ("submit" | "edit" | "move" | "withdraw" | "cancel" | "answer" | "head")
   | ("tools" | "claim" | "release" | "result")
-  | ("patch" | "revert" | "update" | "earlier")
+  | ("patch" | "revert" | "update" | "read" | "earlier")
 >;
 
 /**
@@ -105,6 +105,9 @@ export type DocTaken =
   | { kind: "forbidden"; reason: string }
   | { kind: "refused"; code: CloseCode; reason: string };
 
+/** A thread as everybody's list shows it. */
+export type ListedThread = Omit<ThreadInfo, "unread">;
+
 /**
  * How the gateway reaches rooms: asynchronous, and with arguments that could be sent to another node.
  * A reader first listens, then joins, and drops what it heard up to the seq of the reply.
@@ -155,7 +158,10 @@ export interface RoomsPort {
     caller: Caller;
     update: Uint8Array;
   }): Promise<{ code: CloseCode; reason: string } | null>;
-  threads(request: { tenant: string; query: ThreadQuery; ids?: string[] }): Promise<ThreadInfo[]>;
+  /** [W3] What lists show of threads, whoever looks. */
+  threads(request: { tenant: string; query: ThreadQuery; ids?: string[] }): Promise<ListedThread[]>;
+  /** [W4] Of the threads named, those in which somebody has messages to read, and how many. */
+  unread(request: { tenant: string; user: string; ids: string[] }): Promise<[id: string, count: number][]>;
   /** Hears a thread's broadcasts on this node. @returns stops it */
   listen(key: ThreadKey, listener: (broadcast: Broadcast) => void): () => void;
   /** Hears that something a thread list shows has changed. @returns stops it */

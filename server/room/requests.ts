@@ -49,6 +49,7 @@ export function answerRequest(
   host: RequestHost,
 ): Promise<Fields> {
   if (frame.type === "earlier") return earlier(room, frame);
+  if (frame.type === "read") return read(room, caller, frame);
   if (caller.role === "viewer")
     return Promise.reject(new Rejection("forbidden", "You can read this thread, and not change it."));
   switch (frame.type) {
@@ -134,15 +135,19 @@ function change(
       return { seq: turn.lastSeq, skipped } satisfies RevertAck;
     }
     case "update": {
-      if (frame.settings || frame.members) throw notYet(frame.settings ? "settings" : "members");
-      const { title, archived } = frame;
-      if (title === undefined && archived === undefined)
-        throw new Rejection("bad_frame", "An update names at least one of title and archived.");
+      if (frame.members) throw notYet("members");
+      const { title, archived, settings } = frame;
+      if (title === undefined && archived === undefined && settings?.trigger === undefined)
+        throw new Rejection(
+          "bad_frame",
+          "An update names at least one of title, archived and settings.trigger.",
+        );
       turn.log({
         kind: "thread",
         by,
         ...(title !== undefined && { title }),
         ...(archived !== undefined && { archived }),
+        ...(settings && { settings }),
       });
       turn.setInfo({ ...(title !== undefined && { title }), ...(archived !== undefined && { archived }) });
       return { seq: turn.lastSeq };
@@ -155,6 +160,14 @@ function earlier(room: Room, frame: UpFrameOf<"earlier">): Promise<Fields> {
     const page = takeEarlier(room.timeline, frame.before, frame.limit);
     if (!page) throw new Rejection("not_found", "The message to page back from is not in this thread.");
     return { ...page, seq: room.place.seq } satisfies EarlierAck;
+  });
+}
+
+/** [W4] Needs no key: what was read once stays read. Who may only read may do this. */
+function read(room: Room, { user }: Caller, { seq }: UpFrameOf<"read">): Promise<Fields> {
+  return room.enqueue((turn) => {
+    room.reads.move(turn, user.id, seq);
+    return () => ({});
   });
 }
 

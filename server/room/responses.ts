@@ -210,6 +210,7 @@ export class Responses {
       { ...record, tools },
       resume?.entries ?? [],
       state,
+      agent?.hidePeople ? null : this.host.people(),
       agent?.memory === "own" ? branchOf(turn.timeline, runId) : undefined,
     );
     const ingest = openIngest(record, input, agent, resume?.runId, {

@@ -14,11 +14,13 @@ import { Marks, randomId } from "./marks.ts";
 import { notStored } from "./not-stored.ts";
 import { type Broadcast, Rejection } from "./port.ts";
 import { loadTimeline, logAsText } from "./read-log.ts";
+import { ReadMarks } from "./read-marks.ts";
 import { Responses } from "./responses.ts";
 import type { StoredState } from "./stored-state.ts";
 import { threadInfo } from "./thread-info.ts";
 import { ToolDesk } from "./tool-desk.ts";
 import { type LogPlace, Turn } from "./turn.ts";
+import type { CommitFailure, Current, Work } from "./work.ts";
 import { tellAgents } from "./working-agents.ts";
 
 /** Entries between two writes of the stored fold: what loading a thread replays at most. */
@@ -42,25 +44,6 @@ export type RoomHost = {
   warn(what: string, details: object): void;
 };
 
-/** A piece of work in a room's turn; `done` is called when the turn is committed, and gives the answer. */
-type Work = {
-  prepare: (() => Promise<void>) | undefined;
-  apply(turn: Turn): () => unknown;
-  resolve(value: unknown): void;
-  reject(error: Error): void;
-};
-
-type CommitFailure = CommitResult & { ok: false };
-
-/** The turn that is being committed. */
-type Current = {
-  turn: Turn;
-  mark: string;
-  work: { item: Work; done: () => unknown }[];
-  state: ReturnType<StoredState["take"]>;
-  broken?: Error;
-};
-
 /**
  * The live object of one thread ([L3], [L4]): a serial hub. Work comes into an inbox; once a turn all of it
  * is applied to the timeline, committed as one batch, and only then answered and told to everybody. When a
@@ -75,6 +58,7 @@ export class Room {
   readonly acks: AckMemory;
   timeline = new Timeline();
   state: StoredState;
+  reads = new ReadMarks();
   place: LogPlace;
   private readonly host: RoomHost;
   private inbox: Work[] = [];
@@ -219,7 +203,8 @@ export class Room {
     if (this.sinceFold >= FOLD_EVERY) turn.foldDue = true;
     const unfinished = isUnfinished(this.timeline);
     try {
-      if (head !== this.timeline.turns.head || turn.foldDue) turn.setInfo(threadInfo(this.timeline, turn.at));
+      if (head !== this.timeline.turns.head || turn.foldDue)
+        turn.setInfo({ ...threadInfo(this.timeline, turn.at), said: this.reads.recount(turn) });
       if (unfinished !== this.storedUnfinished) turn.setInfo({ unfinished });
       this.storedUnfinished = unfinished;
       current.state = this.state.take(turn.foldDue);
@@ -261,7 +246,7 @@ export class Room {
       this.publishSoon({ kind: "entries", after, seq: last.seq, mark, reach, anew, ...turn.text() });
     }
     if (state && state.updates.length > 0) this.publishSoon(docBroadcast(this.place.seq, state));
-    if (last || turn.create) this.host.changed(this.key);
+    if (turn.listed) this.host.changed(this.key);
     this.goOn();
   }
 
@@ -291,6 +276,7 @@ export class Room {
       if (this.exists && loaded?.epoch !== this.place.epoch) throw new Error("the log is another one now");
       this.timeline = new Timeline();
       this.state = this.host.stateOf(null, () => this.timeline.state);
+      this.reads = new ReadMarks();
       this.storedUnfinished = false;
       if (loaded) await this.restore(loaded, "STORE_FAILED");
       if (this.place.seq > told) await this.tellStored(told);
@@ -334,6 +320,7 @@ export class Room {
     this.place = { epoch, seq, mark: seq === 0 ? "" : mark, generation, ownerEpoch };
     this.exists = true;
     this.timeline = await loadTimeline(this.host.store, this.key, loaded);
+    this.reads = new ReadMarks(loaded.reads);
     this.sinceFold = seq - (loaded.fold?.seq ?? 0);
     this.state = this.host.stateOf(loaded, () => this.timeline.state);
     const inputs = new Map(loaded.inputs.map((row) => [row.inputId, fromRow(row)]));

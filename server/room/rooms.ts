@@ -1,12 +1,12 @@
 import type { Clock } from "../../shared/clock.ts";
 import type { TextPaths } from "../../shared/json-crdt/text-paths.ts";
-import { Cursor, type Entry, type ThreadInfo } from "../../shared/protocol/index.ts";
+import { Cursor, type Entry } from "../../shared/protocol/index.ts";
 import type { AgentRegistry } from "../agents/registry.ts";
 import type { Store, ThreadKey } from "../store/store.ts";
 import { CommitTurn } from "./commit-turn.ts";
 import { answerSync, takeUpdate } from "./doc-requests.ts";
 import type { DocumentLimits } from "./document-limits.ts";
-import type { Broadcast, CatchUp, JoinReply, RoomsPort } from "./port.ts";
+import type { Broadcast, CatchUp, JoinReply, ListedThread, RoomsPort } from "./port.ts";
 import { Rejection } from "./port.ts";
 import { readLog } from "./read-log.ts";
 import { answerRequest, type RequestLimits } from "./requests.ts";
@@ -133,18 +133,16 @@ export class Rooms implements RoomsPort {
     return this.live.get(mapKey(key))?.audience.take(caller, update) ?? null;
   }
 
-  async threads({ tenant, query, ids }: Parameters<RoomsPort["threads"]>[0]): Promise<ThreadInfo[]> {
+  async threads({ tenant, query, ids }: Parameters<RoomsPort["threads"]>[0]): Promise<ListedThread[]> {
     const rows = await this.options.store.threads({ tenant, limit: 200, ...query, ...(ids && { ids }) });
     return rows.map((row) => {
-      const people = this.live.get(mapKey({ tenant, thread: row.id }))?.audience.people.all().all ?? [];
-      const users = people.filter(({ kind }) => kind !== "agent").map(({ user }) => user);
-      return {
-        ...row,
-        // Nobody has read marks yet, so nothing counts as unread.
-        unread: 0,
-        people: [...new Map(users.map((user) => [user.id, user])).values()].slice(0, 20),
-      };
+      const room = this.live.get(mapKey({ tenant, thread: row.id }));
+      return { ...row, people: room?.audience.people.users().slice(0, 20) ?? [] };
     });
+  }
+
+  async unread({ tenant, user, ids }: Parameters<RoomsPort["unread"]>[0]): Promise<[string, number][]> {
+    return [...(await this.options.store.unread(tenant, user, ids))];
   }
 
   listen(key: ThreadKey, listener: (broadcast: Broadcast) => void): () => void {

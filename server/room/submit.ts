@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Author, Message, SubmitAck, UpFrameOf } from "../../shared/protocol/index.ts";
+import { mentionedAgent, startsRun, triggerOf } from "../../shared/trigger.ts";
 import { offeredCalls } from "../run/claims.ts";
 import { openInterrupts } from "../run/interrupts.ts";
 import { headMove, isBefore, moveHead } from "./branches.ts";
@@ -14,7 +15,8 @@ import type { Turn } from "./turn.ts";
 import { stampMessages } from "./user-message.ts";
 
 /**
- * [S1] Takes what a person submits: an input that runs now or waits, or a note.
+ * [S1] Takes what a person submits: an input that runs now or waits, or a message that starts nothing, because it is a
+ * note or by the thread's trigger ([S6]).
  * @throws Rejection
  */
 export function submit(
@@ -39,17 +41,21 @@ export function submit(
   if (isTaken(room, timeline, inputId)) throw conflict(frame);
   refuseKnown(timeline, room, messages);
 
-  if (frame.start === false) {
-    if (messages.length === 0) throw new Rejection("bad_message", "A note needs at least one message.");
+  const mentioned = mentionedAgent(messages);
+  const starts = move?.why === "regenerate" || startsRun(triggerOf(timeline), mentioned !== undefined);
+  if (!(frame.start ?? starts)) {
+    if (messages.length === 0)
+      throw new Rejection("bad_message", "What starts nothing needs at least one message.");
     if (draft) cutDraft(room, by, inputId, draft.text);
     name(turn, messages);
     for (const message of messages) turn.log({ kind: "message", by, turn: inputId, message });
     return { inputId, status: "done", seq: turn.lastSeq };
   }
 
-  const agent = agents.get(frame.agent);
+  const wanted = frame.agent ?? mentioned;
+  const agent = agents.get(wanted);
   if (!agent) {
-    const which = frame.agent === undefined ? "any agent" : `an agent "${frame.agent}"`;
+    const which = wanted === undefined ? "any agent" : `an agent "${wanted}"`;
     throw new Rejection("no_agent", `This server does not have ${which}. Choose another one.`, {
       agents: agents.list().map(({ id }) => id),
     });
@@ -118,9 +124,10 @@ export function refuseBusy(room: Room): void {
     throw new Rejection("busy", "An agent is at work in this thread. Wait for it to end, or stop it.");
 }
 
-function draftMessage({ messageId, text }: NonNullable<UpFrameOf<"submit">["draft"]>) {
+function draftMessage({ messageId, text, mentions }: NonNullable<UpFrameOf<"submit">["draft"]>) {
   if (text.trim() === "") throw new Rejection("bad_message", "The draft is empty. Write something first.");
-  return { id: messageId, role: "user", content: text };
+  const metadata = mentions && { cothread: { mentions } };
+  return { id: messageId, role: "user", content: text, ...(metadata && { metadata }) };
 }
 
 /**

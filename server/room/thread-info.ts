@@ -24,7 +24,8 @@ export function titleFrom(messages: readonly Message[]): string | undefined {
   return text === undefined ? undefined : excerpt(text, TITLE);
 }
 
-function textOf(message: Message): string {
+/** What a message says, without pictures and files; empty when that is nothing. */
+export function textOf(message: Message): string {
   const { content } = message;
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";

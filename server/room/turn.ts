@@ -3,7 +3,15 @@ import type { AGUIEvent, Entry, NewEntry } from "../../shared/protocol/index.ts"
 import { type Timeline, takeFold } from "../../shared/timeline/index.ts";
 import { RunFailure } from "../run/failure.ts";
 import type { LogWriter } from "../run/ingest.ts";
-import type { AckRow, Batch, EncodedEntry, InputRow, StateWrite, ThreadChange } from "../store/store.ts";
+import type {
+  AckRow,
+  Batch,
+  EncodedEntry,
+  InputRow,
+  ReadRow,
+  StateWrite,
+  ThreadChange,
+} from "../store/store.ts";
 import type { LoggedText } from "./port.ts";
 import type { SdkLane } from "./sdk-lane.ts";
 
@@ -21,6 +29,7 @@ export class Turn implements LogWriter {
   readonly entries: EncodedEntry[] = [];
   readonly acks: AckRow[] = [];
   private readonly inputs = new Map<string, InputRow>();
+  private readonly reads = new Map<string, ReadRow>();
   readonly committed: (() => void)[] = [];
   private readonly lane: SdkLane;
   private readonly sdk: string[] = [];
@@ -72,6 +81,16 @@ export class Turn implements LogWriter {
     this.inputs.set(row.inputId, row);
   }
 
+  /** Upserts how far somebody has read. */
+  read(row: ReadRow): void {
+    this.reads.set(row.user, row);
+  }
+
+  /** Whether a thread list shows something else after this turn. */
+  get listed(): boolean {
+    return this.entries.length + this.reads.size > 0 || this.create !== undefined;
+  }
+
   /** Changes what thread lists show. */
   setInfo(change: ThreadChange): void {
     this.info = { ...this.info, ...change };
@@ -84,7 +103,7 @@ export class Turn implements LogWriter {
   batch(place: LogPlace, key: Batch["key"], mark: string, state: StateWrite | null): Batch | null {
     const empty =
       !state &&
-      this.entries.length + this.acks.length + this.inputs.size === 0 &&
+      this.entries.length + this.acks.length + this.inputs.size + this.reads.size === 0 &&
       !this.info &&
       !this.create &&
       !this.foldDue;
@@ -97,6 +116,7 @@ export class Turn implements LogWriter {
       entries: this.entries,
       acks: this.acks,
       inputs: [...this.inputs.values()],
+      reads: [...this.reads.values()],
       ...(this.info && { info: this.info }),
       ...(this.create && { create: this.create }),
       ...(state && { state }),

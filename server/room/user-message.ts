@@ -1,6 +1,6 @@
 import { MessageSchema } from "@ag-ui/core/schemas";
 import { byteSize } from "../../shared/byte-size.ts";
-import { Id, type Message } from "../../shared/protocol/index.ts";
+import { Id, Mentions, type Message } from "../../shared/protocol/index.ts";
 import { isStorableId } from "../run/storable-id.ts";
 import { renamed } from "../run/unify-encrypted.ts";
 import { Rejection } from "./port.ts";
@@ -15,6 +15,7 @@ type Part = Record<string, unknown>;
  * @param user who submits
  * @param isNote they start nothing
  * @param maxBytes per message, as JSON
+ * Whom a message mentions is checked, and stays as it is ([S6]).
  * @throws Rejection bad_message naming the message and what is wrong; too_big
  */
 export function stampMessages(
@@ -32,13 +33,16 @@ export function stampMessages(
     if (!Id.safeParse(given.id).success || !isStorableId(given.id))
       throw bad(i, "id must be 1 to 256 whole characters without control characters");
     const { id, content, encryptedValue, metadata } = given;
+    const said = own(metadata?.cothread);
+    const mentions = Mentions.optional().safeParse(said.mentions);
+    if (!mentions.success) throw bad(i, `its mentions: ${describeIssue(mentions.error.issues[0], "list")}`);
     const stamped: Message = {
       id,
       role: "user",
       content,
       name: user.name,
       ...(encryptedValue !== undefined && { encryptedValue }),
-      metadata: { ...metadata, cothread: { ...own(metadata?.cothread), ...stamp } },
+      metadata: { ...metadata, cothread: { ...said, ...stamp } },
     };
     if (Buffer.byteLength(JSON.stringify(stamped)) > maxBytes)
       throw new Rejection("too_big", `Message ${i + 1} is over the limit of ${byteSize(maxBytes)}.`, {
@@ -49,9 +53,9 @@ export function stampMessages(
 }
 
 /** What a client wrote beside the server's own. */
-function own(value: unknown): object {
+function own(value: unknown): { mentions?: unknown } {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return {};
-  const { note: _, ...rest } = value as { note?: unknown };
+  const { note: _, ...rest } = value as { note?: unknown; mentions?: unknown };
   return rest;
 }
 

@@ -10,6 +10,7 @@ import {
   type FoldMessage,
   type FoldTurn,
   type InputRow,
+  type ReadRow,
   type Store,
   type ThreadKey,
   type ThreadRow,
@@ -27,6 +28,7 @@ type Thread = {
   ownerEpoch: number;
   generation: number;
   unfinished: boolean;
+  said: number;
   entries: EncodedEntry[];
   /** Last seq of each commit that wrote entries, in order, and its mark. */
   commits: { seq: number; mark: string }[];
@@ -39,6 +41,8 @@ type Thread = {
   changes: ChangeRow[];
   /** By agent. */
   agents: Map<string, string>;
+  /** By user. */
+  reads: Map<string, ReadRow>;
 };
 
 /** A store that lives and dies with the process: for tests and for servers that are thrown away. */
@@ -89,6 +93,7 @@ export function openMemory(): Store {
         inputs: pending(thread),
         doc: thread.doc.map((update) => update.slice()),
         agents: [...thread.agents].map(([agent, json]) => ({ agent, json })),
+        reads: [...thread.reads.values()].map((row) => ({ ...row })),
       };
     },
     async mark(key, seq) {
@@ -136,6 +141,14 @@ export function openMemory(): Store {
         .sort((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? -1 : 1))
         .slice(0, Math.max(0, limit));
     },
+    async unread(tenant, user, ids) {
+      ensureOpen();
+      const counts = ids.map((id): [string, number] => {
+        const { said, reads } = find({ tenant, thread: id }) ?? {};
+        return [id, (said ?? 0) - (reads?.get(user)?.heard ?? Number.POSITIVE_INFINITY)];
+      });
+      return new Map(counts.filter(([, count]) => count > 0));
+    },
     async unfinished() {
       ensureOpen();
       return [...threads.values()].filter((t) => t.unfinished).map((t) => ({ ...t.key }));
@@ -178,6 +191,7 @@ function newThread({ key, create, mark, ownerEpoch }: Batch): Thread {
     ownerEpoch,
     generation: 0,
     unfinished: false,
+    said: 0,
     entries: [],
     commits: [],
     fold: null,
@@ -188,13 +202,14 @@ function newThread({ key, create, mark, ownerEpoch }: Batch): Thread {
     doc: [],
     changes: [],
     agents: new Map(),
+    reads: new Map(),
   };
 }
 
 /** Cannot fail: what could was refused by `judge`. Rows are copied, so that the caller may change its own. */
 function write(
   thread: Thread,
-  { mark, ownerEpoch, entries, fold, inputs = [], acks = [], info, state }: Batch,
+  { mark, ownerEpoch, entries, fold, inputs = [], acks = [], reads = [], info, state }: Batch,
 ): void {
   thread.ownerEpoch = ownerEpoch;
   if (entries.length > 0) {
@@ -211,6 +226,8 @@ function write(
   }
   for (const input of inputs) thread.inputs.set(input.inputId, { ...input });
   for (const ack of acks) thread.acks.set(JSON.stringify([ack.user, ack.key]), { ...ack });
+  for (const read of reads)
+    if (read.seq >= (thread.reads.get(read.user)?.seq ?? 0)) thread.reads.set(read.user, { ...read });
   if (state) {
     thread.generation = state.generation ?? thread.generation;
     if (state.whole) thread.doc = [state.whole.slice()];
@@ -219,10 +236,11 @@ function write(
     for (const { agent, json } of state.agents) thread.agents.set(agent, json);
   }
   if (info) {
-    const { unfinished, ...listed } = info;
+    const { unfinished, said, ...listed } = info;
     const given = Object.entries(listed).filter(([, value]) => value !== undefined);
     Object.assign(thread.row, Object.fromEntries(given));
     thread.unfinished = unfinished ?? thread.unfinished;
+    thread.said = said ?? thread.said;
   }
 }
 

@@ -134,6 +134,11 @@ function batchWriter(db: Database): (batch: Batch, found: Found | undefined) => 
      ON CONFLICT (thread, user, ack_key)
      DO UPDATE SET hash = excluded.hash, at = excluded.at, json = excluded.json`,
   );
+  const putRead = db.prepare<[number, string, number, number]>(
+    `INSERT INTO reads (thread, user, seq, heard) VALUES (?, ?, ?, ?)
+     ON CONFLICT (thread, user) DO UPDATE SET seq = excluded.seq, heard = excluded.heard
+     WHERE excluded.seq >= reads.seq`,
+  );
   const putFold = foldWriter(db);
   const putState = stateWriter(db);
   const putInfo = infoWriter(db);
@@ -146,6 +151,7 @@ function batchWriter(db: Database): (batch: Batch, found: Found | undefined) => 
     if (batch.fold) putFold(id, batch.fold);
     for (const { inputId, status, json } of batch.inputs ?? []) putInput.run(id, inputId, status, json);
     for (const ack of batch.acks ?? []) putAck.run(id, ack.user, ack.key, ack.hash, ack.at, ack.json);
+    for (const { user, seq, heard } of batch.reads ?? []) putRead.run(id, user, seq, heard);
     if (batch.info) putInfo(id, batch.info);
     if (batch.state) putState(id, (batch.entries.at(-1)?.seq ?? batch.after) as number, batch.state);
   };
@@ -208,6 +214,7 @@ const COLUMNS: Record<keyof ThreadChange, string> = {
   lastMessage: "last_message",
   running: "running",
   waiting: "waiting",
+  said: "said",
   unfinished: "unfinished",
 };
 

@@ -11,12 +11,13 @@ import {
   type FoldTurn,
   type InputRow,
   type Loaded,
+  type ReadRow,
   type ThreadKey,
   type ThreadRow,
   type ThreadsQuery,
 } from "./store.ts";
 
-type ThreadHead = Omit<Loaded, "seq" | "fold" | "inputs" | "doc" | "agents"> & { id: number };
+type ThreadHead = Omit<Loaded, "seq" | "fold" | "inputs" | "doc" | "agents" | "reads"> & { id: number };
 type ListedRow = Omit<ThreadRow, "archived" | "running" | "waiting"> &
   Record<"archived" | "running" | "waiting", 0 | 1>;
 type ListFilter = { tenant: string; archived: 0 | 1 | null; text: string | null; ids: string; limit: number };
@@ -79,6 +80,14 @@ export function sqliteReads(db: Database) {
     `${LISTED} WHERE tenant = @tenant AND thread IN (SELECT value FROM json_each(@ids))
      AND (@archived IS NULL OR archived = @archived) AND ${FOUND} ${NEWEST}`,
   );
+  const marks = db.prepare<[number], ReadRow>(
+    "SELECT user, seq, heard FROM reads WHERE thread = ? ORDER BY user",
+  );
+  const unread = db.prepare<[string, string, string], { id: string; count: number }>(
+    `SELECT threads.thread AS id, said - heard AS count
+     FROM threads JOIN reads ON reads.thread = threads.id AND reads.user = ?
+     WHERE tenant = ? AND threads.thread IN (SELECT value FROM json_each(?)) AND said > heard`,
+  );
   const unfinished = db.prepare<[], ThreadKey>(
     "SELECT tenant, thread FROM threads WHERE unfinished = 1 ORDER BY id",
   );
@@ -123,6 +132,7 @@ export function sqliteReads(db: Database) {
         inputs: pending.all(id),
         doc: state.doc(id),
         agents: state.agents(id),
+        reads: marks.all(id),
       };
     },
 
@@ -173,6 +183,11 @@ export function sqliteReads(db: Database) {
         running: row.running === 1,
         waiting: row.waiting === 1,
       }));
+    },
+
+    unread(tenant: string, user: string, threads: readonly string[]): Map<string, number> {
+      const found = unread.all(user, tenant, JSON.stringify(threads));
+      return new Map(found.map(({ id, count }) => [id, count]));
     },
 
     unfinished: (): ThreadKey[] => unfinished.all(),

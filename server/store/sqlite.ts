@@ -50,6 +50,7 @@ export async function openSqlite(path: string, options: SqliteOptions = {}): Pro
     changes: async (...of) => answer(db, () => reads.changes(...of)),
     changesAfter: async (...of) => answer(db, () => reads.changesAfter(...of)),
     threads: async (...of) => answer(db, () => reads.threads(...of)),
+    unread: async (...of) => answer(db, () => reads.unread(...of)),
     unfinished: async () => answer(db, reads.unfinished),
     documents: async () => answer(db, reads.documents),
     async sweep(now) {

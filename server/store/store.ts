@@ -50,6 +50,9 @@ export type AckRow = {
   json: string;
 };
 
+/** [W4] Up to which seq somebody has read, and how many of the thread's messages they have read or written. */
+export type ReadRow = { user: string; seq: number; heard: number };
+
 /** What the thread list shows of a thread. Absent fields stay as they are. */
 export type ThreadChange = {
   title?: string;
@@ -60,6 +63,8 @@ export type ThreadChange = {
   lastMessage?: string;
   running?: boolean;
   waiting?: boolean;
+  /** How many messages people and agents have written; see {@link ReadRow}. */
+  said?: number;
   /** Has runs under way or inputs queued: looked at when a server boots. */
   unfinished?: boolean;
 };
@@ -115,6 +120,8 @@ export type Batch = {
   /** Upserted by inputId. */
   inputs?: InputRow[];
   acks?: AckRow[];
+  /** Upserted by user; one whose seq is below the stored one is left out: a mark never moves back. */
+  reads?: ReadRow[];
   info?: ThreadChange;
   state?: StateWrite;
 };
@@ -141,6 +148,7 @@ export type Loaded = {
   /** The shared document, as Yjs updates to be applied in order; none when there is no document. */
   doc: Uint8Array[];
   agents: AgentRow[];
+  reads: ReadRow[];
 };
 
 /** Which threads a list has: those of one tenant that match everything given, at most `limit`. */
@@ -183,6 +191,8 @@ export interface Store {
   changesAfter(key: ThreadKey, seq: number): Promise<ChangeRow[]>;
   /** Newest first. */
   threads(query: ThreadsQuery): Promise<ThreadRow[]>;
+  /** How many messages somebody has not read, by thread; only of threads where they have a mark and there are some. */
+  unread(tenant: string, user: string, threads: readonly string[]): Promise<Map<string, number>>;
   /** Threads that were left with runs under way or inputs queued. */
   unfinished(): Promise<ThreadKey[]>;
   /** Threads of all tenants that have a stored document. */

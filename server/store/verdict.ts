@@ -53,7 +53,7 @@ function isRepeat(batch: Batch, standing: Standing, endsAt: (seq: number) => str
 }
 
 function faultOf(batch: Batch): string | null {
-  const { key, after, entries, fold, inputs = [], acks = [], state } = batch;
+  const { key, after, entries, fold, inputs = [], acks = [], reads = [], state } = batch;
   if (!Number.isSafeInteger(after) || after < 0) return "does not name a place in the log";
   if (entries.some((entry, i) => entry.seq !== after + 1 + i)) return "has entries that are not dense";
   if (entries.some((entry) => entry.json.includes("\n"))) return "has an entry that is not one line of JSON";
@@ -66,7 +66,8 @@ function faultOf(batch: Batch): string | null {
     isId(key.thread) &&
     rows.every((row) => isId(row.id)) &&
     inputs.every((input) => isId(input.inputId)) &&
-    acks.every((ack) => isId(ack.user) && isId(ack.key));
+    acks.every((ack) => isId(ack.user) && isId(ack.key)) &&
+    reads.every((read) => isId(read.user));
   return wellFormed ? null : "has an id that is empty or not well-formed Unicode";
 }
 

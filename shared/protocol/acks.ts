@@ -90,6 +90,7 @@ export const Acks = {
   patch: PatchAck,
   revert: RevertAck,
   update: ChangeAck,
+  read: EmptyAck,
   watch: EmptyAck,
   unwatch: EmptyAck,
   ping: EmptyAck,

@@ -29,7 +29,7 @@ export type InputStatus = z.infer<typeof InputStatus>;
 export const Role = z.enum(["viewer", "editor", "owner"]);
 export type Role = z.infer<typeof Role>;
 
-/** When an input of a person makes an agent run. */
+/** [S6] `trigger`: when what a person says makes an agent run. */
 export const ThreadSettings = z.object({ trigger: z.enum(["always", "mention", "manual"]).optional() });
 export type ThreadSettings = z.infer<typeof ThreadSettings>;
 

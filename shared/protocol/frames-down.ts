@@ -215,7 +215,7 @@ export const Saved = z.object({ type: z.literal("saved"), thread: z.string(), n:
 
 /**
  * [W3] A thread in a list; times in ms since the epoch. `waiting`: for answers to interrupts or tool calls;
- * `unread` is 0 as long as there are no read marks.
+ * `unread`: messages of others behind this user's read mark ([W4]).
  */
 export const ThreadInfo = z.object({
   id: z.string(),

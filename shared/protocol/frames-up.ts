@@ -2,6 +2,7 @@ import { z } from "zod";
 import { ContextShape, JsonPatchShape, MetadataShape, ToolShape } from "./agui.ts";
 import { Policy, Role, ThreadSettings } from "./entries.ts";
 import { Id } from "./ids.ts";
+import { Mentions } from "./mention.ts";
 
 /** [F4] Chosen by the client, unique among its open requests; comes back on the one ack or reject. */
 const ref = z.union([z.string().max(128), z.number()]);
@@ -48,7 +49,8 @@ export const Earlier = z.object({
   limit: z.number().int().min(1).max(1_000),
 });
 /**
- * [S1] Submits an input, or with `start: false` a note; known by its `inputId` ([D1]). Its messages are
+ * [S1] Submits an input, or with `start: false` a note; known by its `inputId` ([D1]). Without `start` the thread's
+ * trigger decides ([S6]). Its messages are
  * checked against AG-UI's schema where it is accepted ([S2]); `tools`, `context` and `forwardedProps` reach
  * the agent unaltered ([R11]).
  */
@@ -71,7 +73,7 @@ export const Submit = z.object({
   parent: Id.nullable().optional(),
   // with `parent`: the state stays as it is now, instead of what it was there
   keepState: z.literal(true).optional(),
-  draft: z.object({ messageId: Id, text: z.string() }).optional(),
+  draft: z.object({ messageId: Id, text: z.string(), mentions: Mentions.optional() }).optional(),
 });
 /** [Q2] Replaces the messages of a queued input; only who wrote them may. */
 export const Edit = z.object({
@@ -171,11 +173,11 @@ export type ThreadQuery = z.infer<typeof ThreadQuery>;
 export const Watch = z.object({ type: z.literal("watch"), ref, watch: Id, query: ThreadQuery });
 /** Ends a live list. */
 export const Unwatch = z.object({ type: z.literal("unwatch"), ref, watch: Id });
-/** Marks a thread as read up to `seq`. Not in this version ([F6]). */
+/** [W4] Marks a thread as read up to `seq`; a mark only moves forward. */
 export const Read = z.object({ type: z.literal("read"), ref, thread, seq: z.number().int() });
 /**
- * Renames a thread, or puts it away (`archived`) and back; needs no join. `settings` and `members` are not in
- * this version ([F6]).
+ * Renames a thread, puts it away (`archived`) and back, or sets when agents run in it ([S6]); needs no join.
+ * `members` are not in this version ([F6]).
  */
 export const Update = z.object({
   type: z.literal("update"),
@@ -224,4 +226,4 @@ export type UpFrame = z.infer<typeof UpFrame>;
 export type UpFrameOf<T extends UpFrame["type"]> = Extract<UpFrame, { type: T }>;
 
 /** [F6] Frames whose feature this version does not have yet; they get `reject {code: "not_supported"}`. */
-export const NOT_YET: ReadonlySet<UpFrame["type"]> = new Set(["read", "auth"] satisfies UpFrame["type"][]);
+export const NOT_YET: ReadonlySet<UpFrame["type"]> = new Set(["auth"] satisfies UpFrame["type"][]);

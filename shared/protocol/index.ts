@@ -6,5 +6,6 @@ export * from "./entries.ts";
 export * from "./frames-down.ts";
 export * from "./frames-up.ts";
 export * from "./ids.ts";
+export * from "./mention.ts";
 export * from "./turn.ts";
 export * from "./version.ts";

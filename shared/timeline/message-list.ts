@@ -11,6 +11,8 @@ export type Slot = {
   at: number;
   /** Entries up to this seq are already in it: the one that made it, or all that a page it came with knew. */
   asOf: number;
+  /** Seq of the entry that wrote its text last, where that is a later one than made it. */
+  said?: number;
 };
 
 /** What changed since the last {@link MessageList.takeChanges}. */
@@ -30,6 +32,8 @@ export class MessageList {
   /** tool call id → the first message, in order, that has the call */
   private readonly owners = new Map<string, Slot>();
   private readonly visible: (turn: string) => boolean;
+  /** Seq of the entry that is being applied. */
+  seq = 0;
   private order: Slot[] = [];
   private changed = new Set<Slot>();
   private dropped = new Set<string>();
@@ -111,6 +115,7 @@ export class MessageList {
   /** Replaces the content of a slot; the id stays. */
   replace(slot: Slot, message: Message): void {
     const old = callsOf(slot.message);
+    if (message.content !== slot.message.content) slot.said = this.seq;
     slot.message = message;
     this.indexCalls(slot, old);
     this.changed.add(slot);

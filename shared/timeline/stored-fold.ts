@@ -58,10 +58,10 @@ export function takeFold(timeline: Timeline): FoldRows {
   };
   return {
     rest: JSON.stringify(rest),
-    messages: changed.map(({ message, place, turn, at, asOf }) => ({
+    messages: changed.map(({ message, place, turn, at, asOf, said }) => ({
       id: message.id,
       place,
-      json: JSON.stringify({ turn, at, asOf, message }),
+      json: JSON.stringify({ turn, at, asOf, said, message }),
     })),
     turns: timeline.turns.takeChanges().map(({ place, ...turn }) => ({
       id: turn.id,

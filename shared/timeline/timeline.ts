@@ -71,6 +71,7 @@ export class Timeline {
   /** Applies the next entry of the log. Entries must come in order; gaps in seq are fine ([C4]). */
   apply(entry: Entry): void {
     this.seq = entry.seq;
+    this.messages.seq = entry.seq;
     switch (entry.kind) {
       case "event":
         return this.applyEvent(entry);

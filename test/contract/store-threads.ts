@@ -78,6 +78,31 @@ export function storeThreads(name: string, open: () => OpenedStore): void {
       });
     });
 
+    test("[W4] what is unread is what was said less what somebody has heard; a mark never moves back", async () => {
+      const { store } = open();
+      const there = { tenant: "elsewhere", thread: "launch" };
+      const ana = { user: "ana", seq: 2, heard: 1 };
+      const ben = { user: "ben", seq: 0, heard: 0 };
+      await commitAll(store, [creation(key, 3, { info: { said: 4 }, reads: [ana, ben] })]);
+      await commitAll(store, [creation(there, 1, { info: { said: 9 }, reads: [{ ...ana, seq: 1 }] })]);
+      await commitAll(store, [creation({ ...key, thread: "new" })]);
+      await commitAll(store, [batch(key, 3, 0, { reads: [{ user: "ana", seq: 1, heard: 0 }] })]);
+      await commitAll(store, [batch(key, 3, 0, { reads: [{ user: "ana", seq: 2, heard: 2 }] })]);
+      await alsoReopened(open(), async (now) => {
+        const unread = async (tenant: string, user: string, ids = ["launch", "new", "none"]) =>
+          Object.fromEntries(await now.unread(tenant, user, ids));
+        expect(await unread("default", "ana")).toEqual({ launch: 2 });
+        expect(await unread("default", "ben")).toEqual({ launch: 4 });
+        expect(await unread("default", "cy")).toEqual({});
+        expect(await unread("default", "ana", ["new"])).toEqual({});
+        expect(await unread("elsewhere", "ana")).toEqual({ launch: 8 });
+        expect((await now.load(key))?.reads).toEqual([{ user: "ana", seq: 2, heard: 2 }, ben]);
+      });
+      const { store: reopened } = open();
+      await commitAll(reopened, [batch(key, 3, 0, { reads: [{ user: "ana", seq: 3, heard: 4 }] })]);
+      expect(await reopened.unread("default", "ana", ["launch"])).toEqual(new Map());
+    });
+
     test("unfinished threads of all tenants are found until they are finished", async () => {
       const { store } = open();
       const keys = ["a", "b", "c"].map((thread) => ({ tenant: `tenant of ${thread}`, thread }));

@@ -63,6 +63,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
         inputs: [],
         doc: [],
         agents: [],
+        reads: [],
       });
       expect(await store.mark(key, 0)).toBeNull();
     });

@@ -4,8 +4,10 @@ import { EditorView, keymap } from "@codemirror/view";
 import { yUndoManagerKeymap } from "y-codemirror.next";
 import type * as Y from "yjs";
 import type { ThreadDoc } from "../../doc/index.ts";
-import { CothreadError, type Thread } from "../../react/index.ts";
+import { CothreadError, type Mention, type Thread } from "../../react/index.ts";
+import { mentioning } from "../mentions.ts";
 import { newId } from "../new-id.ts";
+import type { MentionEvents } from "../use-mentions.ts";
 import { atMost, together } from "./base.ts";
 import { heldBack, hidingWhatIsSent, holdBack } from "./held-back.ts";
 import { indexIn, placeBehind } from "./remote-carets.ts";
@@ -29,16 +31,27 @@ export interface DraftEditor {
   putBefore(text: string): void;
   /** Writes a text behind what stands there. */
   putBehind(text: string): void;
+  /** Writes a text in the place of another one, and the caret behind it. */
+  replace(from: number, to: number, text: string): void;
   /** Sends what stands there; `null` when that is nothing. */
   send(options: DraftOptions): Promise<DraftOutcome> | null;
   close(): void;
 }
 
-/** Who answers, whether anybody shall, and whether it is said in the place of answers that an agent waits for. */
-export type DraftOptions = { agent?: string; note: boolean; interrupts?: "cancel" };
+/**
+ * Who answers, whether anybody shall, whom it mentions, and whether it is said in the place of answers that an agent
+ * waits for.
+ */
+export type DraftOptions = {
+  agent?: string;
+  note: boolean;
+  start?: true;
+  interrupts?: "cancel";
+  mentions?: readonly Mention[];
+};
 
 /** What a field is called, and what it tells the composer around it. */
-export type DraftEvents = {
+export type DraftEvents = MentionEvents & {
   label: string;
   /** It became another text. `own`: by what was done here */
   changed(text: string, own: boolean): void;
@@ -47,6 +60,9 @@ export type DraftEvents = {
   /** Somebody pastes more than people write together. */
   tooMuch(text: string): void;
 };
+
+/** Keys that a list of names takes while it is open. */
+const MENTION_KEYS = ["ArrowDown", "ArrowUp", "Enter", "Tab", "Escape"];
 
 /** What was sent off and is still in a draft: fields come and go, and hide it all the same. */
 const leaving = new WeakMap<Y.Text, Set<Y.RelativePosition>>();
@@ -82,13 +98,19 @@ export function openDraft(
             },
           ]),
         ),
+        Prec.highest(
+          keymap.of(
+            MENTION_KEYS.map((key) => ({ key, run: ({ composing }) => !composing && events.key(key) })),
+          ),
+        ),
         keymap.of([...yUndoManagerKeymap, ...standardKeymap]),
         together(draft, doc.awareness),
         hidingWhatIsSent(),
         atMost({ whole: MOST, once: MOST }, events.tooMuch),
         EditorView.contentAttributes.of({ "aria-label": events.label }),
-        EditorView.updateListener.of(({ transactions }) => {
+        EditorView.updateListener.of(({ transactions, docChanged, selectionSet, focusChanged }) => {
           const text = shown();
+          if (docChanged || selectionSet || focusChanged) events.caret(text, caret());
           if (text === told) return;
           told = text;
           const own = transactions.some((each) => each.isUserEvent("input") || each.isUserEvent("delete"));
@@ -101,6 +123,10 @@ export function openDraft(
   const shown = () => view.state.sliceDoc(view.state.field(heldBack));
   const hide = () => {
     if (isOpen) view.dispatch({ effects: holdBack.of(heldEnd()) });
+  };
+  const caret = () => {
+    const { main } = view.state.selection;
+    return view.hasFocus && main.empty ? main.head - view.state.field(heldBack) : null;
   };
   const change = (from: number, to: number, insert: string) => {
     const anchor = from + insert.length;
@@ -133,7 +159,11 @@ export function openDraft(
       const end = view.state.doc.length;
       change(end, end, shown().trim() === "" ? text : `\n\n${text}`);
     },
-    send({ note, ...to }) {
+    replace(from, to, text) {
+      const start = view.state.field(heldBack);
+      change(start + from, start + to, text);
+    },
+    send({ note, mentions = [], ...to }) {
       if (shown().trim() === "") return null;
       trim();
       const text = shown();
@@ -142,16 +172,19 @@ export function openDraft(
       if (!doc.synced && doc.unsaved) {
         change(view.state.field(heldBack), view.state.doc.length, "");
         // A failure shows at the message.
-        (note ? thread.note(text) : thread.send(text, options)).catch(() => {});
+        const said = mentioning(text, mentions);
+        (note ? thread.note(said) : thread.send(said, options)).catch(() => {});
         return Promise.resolve({ kind: "sent" });
       }
       const end = placeBehind(draft, view.state.doc.length);
       sent.add(end);
       const inputId = newId();
-      const done = thread.sendDraft(text, { ...options, note, inputId }).then(
-        (): DraftOutcome => ({ kind: "sent" }),
-        (error) => outcomeOf(thread, inputId, error),
-      );
+      const done = thread
+        .sendDraft(text, { ...options, note, inputId, ...(mentions.length > 0 && { mentions }) })
+        .then(
+          (): DraftOutcome => ({ kind: "sent" }),
+          (error) => outcomeOf(thread, inputId, error),
+        );
       hide();
       return done.then(async (outcome) => {
         // That it was cut out comes right behind the answer.

@@ -1,14 +1,24 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { type AgentInfo, type Thread, useThreadValue } from "../../react/index.ts";
+import {
+  type AgentInfo,
+  startsRun,
+  type Thread,
+  type Trigger,
+  triggerOf,
+  useThreadValue,
+} from "../../react/index.ts";
 import { type Draft, keepDraft, readDraft, takeBack } from "../drafts.ts";
 import type { DraftEditor, DraftOutcome } from "../editor/index.ts";
-import { everyone } from "../people.ts";
+import { mentioning, mentionsIn } from "../mentions.ts";
+import { everyone, mentionable } from "../people.ts";
 import { agentName } from "../thread-context.ts";
 import { createTyping } from "../typing.ts";
+import { useMentions } from "../use-mentions.ts";
 import type { SharedDoc } from "../use-shared-doc.ts";
 import { words } from "../words.ts";
 import { DraftField } from "./draft-field.tsx";
 import { Icon } from "./icons.tsx";
+import { MentionList } from "./mention-list.tsx";
 import { OwnField } from "./own-field.tsx";
 
 type Props = {
@@ -43,13 +53,30 @@ function Writing({ thread, agents, me, live, focus, shared = null, onSent }: Pro
   const busy = useThreadValue(thread, ({ runs, inputs }) => runs.length > 0 || inputs.length > 0);
   const asked = useThreadValue(thread, ({ interrupts }) => interrupts.some(({ answered }) => !answered));
   // What is said while an agent waits for an answer is said in the place of one.
-  const more = asked && !draft.note ? { interrupts: "cancel" as const } : {};
+  const trigger = useThreadValue(thread, triggerOf);
   const preset = agents.find((agent) => agent.default)?.id ?? agents[0]?.id;
   const agent = agents.some(({ id }) => id === draft.agent) ? draft.agent : preset;
   const { note, alone = false } = draft;
   const isShared = !alone && shared !== null;
   const text = isShared ? together : draft.text;
   const blank = text.trim() === "";
+  const people = useThreadValue(thread, ({ people }) => people);
+  const turns = useThreadValue(thread, ({ turns }) => turns);
+  const names = useMemo(() => mentionable(agents, people, turns, me), [agents, people, turns, me]);
+  const mentions = useMemo(() => mentionsIn(text, names), [text, names]);
+  const called = mentions.find(({ kind }) => kind === "agent")?.id;
+  const answers = called ?? agent;
+  const instead = asked && !note;
+  const options = {
+    ...(instead && { interrupts: "cancel" as const, ...(trigger !== "always" && { start: true as const }) }),
+    ...(answers !== undefined && { agent: answers }),
+  };
+  const wakes = instead || startsRun(trigger, called !== undefined);
+  const mention = useMentions(names, (from, to, name) => {
+    if (isShared) return editor?.replace(from, to, name);
+    own.current?.setRangeText(name, from, to, "end");
+    own.current?.dispatchEvent(new Event("input", { bubbles: true }));
+  });
   const focusField = () => (isShared ? editor : own.current)?.focus();
 
   // Whoever was writing when the field became another one goes on writing.
@@ -91,7 +118,7 @@ function Writing({ thread, agents, me, live, focus, shared = null, onSent }: Pro
     onSent();
   };
   const sendShared = async (from: DraftEditor) => {
-    const done = from.send({ note, ...more, ...(agent !== undefined && { agent }) });
+    const done = from.send({ note, ...options, ...(mentions.length > 0 && { mentions }) });
     if (!done) return;
     sent();
     setDraft({ ...draft, note: false });
@@ -104,8 +131,9 @@ function Writing({ thread, agents, me, live, focus, shared = null, onSent }: Pro
     const said = text.replace(/^(?:[ \t]*\n)+/, "").trimEnd();
     sent();
     // A failure shows at the message.
-    if (note) void thread.note(said).catch(() => {});
-    else void thread.send(said, { ...more, ...(agent !== undefined && { agent }) }).catch(() => {});
+    const message = mentioning(said, mentions);
+    if (note) void thread.note(message).catch(() => {});
+    else void thread.send(message, options).catch(() => {});
     setDraft({ ...draft, text: "", note: false });
   };
   const wrote = (next: string) => {
@@ -117,7 +145,9 @@ function Writing({ thread, agents, me, live, focus, shared = null, onSent }: Pro
     ? words.composer.placeholderNote
     : asked
       ? words.composer.placeholderInstead
-      : words.composer.placeholder(agent ? agentName(agents, agent) : null);
+      : trigger === "always"
+        ? words.composer.placeholder(agent ? agentName(agents, agent) : null)
+        : words.talk.write;
 
   return (
     <form
@@ -141,6 +171,7 @@ function Writing({ thread, agents, me, live, focus, shared = null, onSent }: Pro
             if (isOwn) wrote(next);
           }}
           onEnter={send}
+          mention={mention}
           onTooMuch={(whole) => {
             keepsFocus.current = true;
             setDraft({ ...draft, text: whole, alone: true });
@@ -159,7 +190,12 @@ function Writing({ thread, agents, me, live, focus, shared = null, onSent }: Pro
             wrote(next);
           }}
           onEnter={send}
+          mention={mention}
         />
+      )}
+      <MentionList mention={mention} agents={agents} />
+      {trigger !== "always" && !note && !asked && (
+        <p className="composer-rule">{ruleOf(trigger, wakes, agents, answers)}</p>
       )}
       {told && (
         <p className="composer-told" role="status">
@@ -167,7 +203,7 @@ function Writing({ thread, agents, me, live, focus, shared = null, onSent }: Pro
         </p>
       )}
       <div className="composer-bar">
-        {agents.length > 1 && !note && (
+        {agents.length > 1 && !note && trigger === "always" && (
           <select
             className="quiet"
             aria-label={words.composer.agent}
@@ -218,13 +254,26 @@ function Writing({ thread, agents, me, live, focus, shared = null, onSent }: Pro
             ? words.composer.addNote
             : asked
               ? words.composer.instead
-              : busy
+              : busy && wakes
                 ? words.composer.queue
                 : words.composer.send}
         </button>
       </div>
     </form>
   );
+}
+
+/** Whether, and when, somebody answers what is written. */
+function ruleOf(
+  trigger: Exclude<Trigger, "always">,
+  wakes: boolean,
+  agents: readonly AgentInfo[],
+  agent: string | undefined,
+): string {
+  const name = agent === undefined ? null : agentName(agents, agent);
+  const { talk } = words;
+  if (name === null || (!wakes && trigger === "mention" && agents.length > 1)) return talk.mentionAny;
+  return wakes ? talk.always(name) : talk[trigger](name);
 }
 
 /** What to say about a draft that was not sent by this press. */

@@ -1,6 +1,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { Thread } from "../../react/index.ts";
 import type { DraftEditor } from "../editor/index.ts";
+import type { MentionEvents } from "../use-mentions.ts";
 import { type SharedDoc, useReplica } from "../use-shared-doc.ts";
 import { words } from "../words.ts";
 
@@ -18,6 +19,7 @@ type Props = {
   onChange: (text: string, own: boolean) => void;
   onEnter: () => void;
   onTooMuch: (text: string) => void;
+  mention: MentionEvents;
 };
 
 /** The field in which all who are here write one message. */
@@ -43,6 +45,8 @@ export function DraftField(props: Props) {
       changed: say,
       enter: () => now.current.onEnter(),
       tooMuch: (text) => now.current.onTooMuch(text),
+      caret: (text, place) => now.current.mention.caret(text, place),
+      key: (key) => now.current.mention.key(key),
     });
     say(editor.text, false);
     onOpen(editor);

@@ -1,10 +1,11 @@
 import { Fragment, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
-import { type Thread, type Turn, useMessageIds, useThreadValue } from "../../react/index.ts";
+import { type Thread, type Turn, triggerOf, useMessageIds, useThreadValue } from "../../react/index.ts";
 import { type Conversation, type Group, groupMessages, type SilentEnd as Silent } from "../conversation.ts";
 import { withFailedInPlace, writtenPlaces } from "../failed-places.ts";
 import { HoldStill } from "../hold-still.ts";
 import { colourOf } from "../thread-context.ts";
 import type { DateRequest } from "../use-date-tool.ts";
+import { useRead } from "../use-read.ts";
 import { useStick } from "../use-stick.ts";
 import { dayOf } from "../when.ts";
 import { words } from "../words.ts";
@@ -29,7 +30,12 @@ export function Flow(props: {
   const turns = useThreadValue(thread, ({ turns }) => turns);
   const conversation = useMemo(() => readConversation(thread, ids, turns), [thread, ids, turns]);
   const { silent } = conversation;
+  const trigger = useThreadValue(thread, triggerOf);
+  const waits = useThreadValue(thread, ({ interrupts }) => interrupts.some(({ answered }) => !answered));
+  const idle = runs.length + inputs.length === 0 && !waits;
+  const unanswered = trigger === "always" || !idle ? undefined : conversation.unanswered;
   const stick = useStick();
+  useRead(thread, stick.following);
 
   // What one sends oneself, one wants to see.
   const { follow } = stick;
@@ -73,7 +79,7 @@ export function Flow(props: {
                     conversation={conversation}
                   />
                 ) : (
-                  <PersonGroup group={group} />
+                  <PersonGroup group={group} unanswered={unanswered} />
                 )}
                 <SilentEnds ends={silent} after={group} latest={latest} />
               </Fragment>

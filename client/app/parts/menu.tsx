@@ -1,7 +1,7 @@
 import { type KeyboardEvent, useId, useRef, useState } from "react";
 
-/** One thing a menu offers. */
-export type MenuItem = { text: string; onChoose: () => void };
+/** One thing a menu offers; `chosen` where one of several holds: whether it is this one. */
+export type MenuItem = { text: string; chosen?: boolean; onChoose: () => void };
 
 /** A button that opens a short list of things to do. Escape and a press elsewhere close it. */
 export function Menu(props: {
@@ -55,11 +55,13 @@ export function Menu(props: {
           if (now) event.currentTarget.querySelector("button")?.focus();
         }}
       >
-        {items.map(({ text, onChoose }) => (
+        {items.map(({ text, chosen, onChoose }) => (
           <button
             key={text}
             type="button"
-            role="menuitem"
+            {...(chosen === undefined
+              ? { role: "menuitem" }
+              : { role: "menuitemradio", "aria-checked": chosen })}
             onClick={() => {
               list.current?.hidePopover();
               onChoose();

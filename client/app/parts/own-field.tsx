@@ -1,4 +1,5 @@
 import { type RefObject, useLayoutEffect } from "react";
+import type { MentionEvents } from "../use-mentions.ts";
 import { words } from "../words.ts";
 
 type Props = {
@@ -11,10 +12,11 @@ type Props = {
   onLeave: (hadFocus: boolean) => void;
   onChange: (text: string) => void;
   onEnter: () => void;
+  mention: MentionEvents;
 };
 
 /** The field of one who writes alone. */
-export function OwnField({ field, text, hint, takeFocus, onLeave, onChange, onEnter }: Props) {
+export function OwnField({ field, text, hint, takeFocus, onLeave, onChange, onEnter, mention }: Props) {
   // As high as its text, up to what its style allows.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the height follows the text
   useLayoutEffect(() => {
@@ -38,9 +40,16 @@ export function OwnField({ field, text, hint, takeFocus, onLeave, onChange, onEn
       aria-label={words.composer.label}
       placeholder={hint}
       onChange={(event) => onChange(event.target.value)}
+      // Told of every move of the caret, what is written included.
+      onSelect={({ currentTarget: { value, selectionStart, selectionEnd } }) =>
+        mention.caret(value, selectionStart === selectionEnd ? selectionStart : null)
+      }
+      onBlur={({ currentTarget }) => mention.caret(currentTarget.value, null)}
       onKeyDown={(event) => {
         // Enter also ends the composition of a character.
-        if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+        if (event.shiftKey || event.nativeEvent.isComposing) return;
+        if (mention.key(event.key)) return event.preventDefault();
+        if (event.key !== "Enter") return;
         event.preventDefault();
         onEnter();
       }}

@@ -9,11 +9,12 @@ import { nameOf } from "../people.ts";
 import { colourOf, useThreadContext } from "../thread-context.ts";
 import { fullTime, timeOfDay } from "../when.ts";
 import { words } from "../words.ts";
+import { AskButton } from "./ask-button.tsx";
 import { PersonAvatar } from "./avatar.tsx";
 import { PlainText } from "./plain-text.tsx";
 
-/** What one person wrote at one go. */
-export function PersonGroup({ group }: { group: Group }) {
+/** What one person wrote at one go. @param props.unanswered the message that an agent can be asked to answer */
+export function PersonGroup({ group, unanswered }: { group: Group; unanswered: string | undefined }) {
   const { thread } = useThreadContext();
   const first = useMessage(thread, group.ids[0] ?? "");
   const by = first?.about.by ?? group.by;
@@ -26,14 +27,14 @@ export function PersonGroup({ group }: { group: Group }) {
           <b>{name}</b> <time title={fullTime(group.at)}>{timeOfDay(group.at)}</time>
         </header>
         {group.ids.map((id) => (
-          <Said key={id} id={id} />
+          <Said key={id} id={id} ask={id === unanswered} />
         ))}
       </div>
     </article>
   );
 }
 
-function Said({ id }: { id: string }) {
+function Said({ id, ask }: { id: string; ask: boolean }) {
   const { thread } = useThreadContext();
   const view = useMessage(thread, id);
   if (!view) return null;
@@ -54,6 +55,7 @@ function Said({ id }: { id: string }) {
             {words.message.note}
           </span>
         )}
+        {ask && <AskButton />}
       </div>
       {about.pending && (
         <PendingLine pending={about.pending} text={contentText(content)} note={isNote(message)} />

@@ -8,6 +8,7 @@ import { ConnectionPill } from "./connection-pill.tsx";
 import { Icon } from "./icons.tsx";
 import { Members } from "./members.tsx";
 import { TitleField } from "./title-field.tsx";
+import { TriggerMenu } from "./trigger-menu.tsx";
 
 /** The line above a conversation: its title, how the connection is, who is here. */
 export function ThreadHeader(props: {
@@ -43,6 +44,7 @@ export function ThreadHeader(props: {
         agents={agents}
         live={status === "live" && connection.status === "live"}
       />
+      <TriggerMenu thread={thread} />
       {panel && (
         <button
           type="button"

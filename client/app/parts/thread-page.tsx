@@ -73,14 +73,14 @@ export function ThreadPage({ id, made, join, focus, onMenu, onNewest, onSomeoneE
         const text = questionOf(thread, run.id);
         if (text === undefined) return;
         // A failure shows at the message.
-        void thread.send(text, { agent: run.agent }).catch(() => {});
+        void thread.send(text, { agent: run.agent, start: true }).catch(() => {});
         setSent((n) => n + 1);
       },
     }),
     [thread, me, agents, live, changes, plainState, shared],
   );
   const ask = (text: string) => {
-    void thread.send(text).catch(() => {});
+    void thread.send(text, { start: true }).catch(() => {});
     setSent((n) => n + 1);
   };
   // In the order they came, so that all windows give the same colours.

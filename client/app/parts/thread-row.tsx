@@ -7,10 +7,13 @@ import { Icon } from "./icons.tsx";
 import { Menu } from "./menu.tsx";
 import { TitleField } from "./title-field.tsx";
 
-/** One thread of the list: its title, what was said last, whether an agent is at work. */
+/** More than this is just many. */
+const MOST = 99;
+
+/** One thread of the list: its title, what was said last, how much of it is news, whether an agent is at work. */
 export function ThreadRow(props: { thread: ThreadInfo; current: boolean; onChoose: () => void }) {
   const { thread, current, onChoose } = props;
-  const { id, archived, running, lastMessage } = thread;
+  const { id, archived, running, unread, lastMessage } = thread;
   const client = useClient();
   const [renaming, setRenaming] = useState(false);
   const title = plainTitle(thread.title) || words.untitled;
@@ -40,6 +43,11 @@ export function ThreadRow(props: { thread: ThreadInfo; current: boolean; onChoos
         <span className="row-title">{title}</span>
         <span className="row-last">{plainLine(lastMessage) || words.list.empty}</span>
       </a>
+      {unread > 0 && !current && (
+        <span className="row-unread" role="img" aria-label={words.list.unread(unread)}>
+          {unread > MOST ? `${MOST}+` : unread}
+        </span>
+      )}
       {running && (
         <i className="pulse" role="img" aria-label={words.list.running} title={words.list.running} />
       )}
