@@ -175,3 +175,42 @@ test("[Y6] two documents of one client id are told apart: the second takes anoth
   ben.doc.getText("draft").insert(3, " and Ben");
   await ana.until(() => ana.doc.getText("draft").toString() === "Ana and Ben");
 });
+
+test("[Y6] nobody writes under the client id of somebody else who is here, also ahead of what that one has sent", async () => {
+  const { url } = await openServer();
+  const peer = async (name: string, id: number) => {
+    const raw = await RawClient.hello(url, name);
+    const lane = new LanePeer(raw, (await raw.join("t")).joined!.channel, id);
+    lane.open();
+    await lane.until(() => lane.asked > 0);
+    return lane;
+  };
+  const ana = await peer("Ana", 7_777);
+  ana.doc.getText("draft").insert(0, "Ana");
+  await ana.raw.next("saved");
+  const eve = await peer("Eve", 8_888);
+  const forged = new Y.Doc();
+  Y.applyUpdate(forged, Y.encodeStateAsUpdate(ana.doc));
+  forged.clientID = 7_777;
+  forged.getText("draft").insert(3, " EVIL");
+  eve.sendUpdate(Y.encodeStateAsUpdate(forged));
+  expect(await eve.raw.closed).toMatchObject({ code: 4409 });
+  ana.doc.getText("draft").insert(3, " goes on");
+  const ben = await peer("Ben", 9_999);
+  await ben.until(() => ben.doc.getText("draft").toString() === "Ana goes on");
+  // Her own other window may, as when she comes back before the old socket is known to be gone.
+  const again = await RawClient.hello(url, "Ana", "ana", "another client");
+  const twin = new LanePeer(again, (await again.join("t")).joined!.channel, 5_555);
+  twin.open();
+  await twin.until(() => twin.doc.getText("draft").length === 11);
+  const late = new Y.Doc();
+  Y.applyUpdate(late, Y.encodeStateAsUpdate(twin.doc));
+  late.clientID = 7_777;
+  late.getText("draft").insert(11, "!");
+  twin.sendUpdate(Y.encodeStateAsUpdate(late));
+  await ben.until(() => ben.doc.getText("draft").toString() === "Ana goes on!");
+  // Whoever is gone holds no id.
+  ana.raw.socket.terminate();
+  again.socket.terminate();
+  await ben.raw.find((frame) => frame.type === "people" && (frame.leave?.length ?? 0) > 0);
+});

@@ -63,6 +63,17 @@ describe("who is here", () => {
     await ana.until(() => !seenBy(ana).includes("Ben"));
   });
 
+  test("[W1] somebody who goes while others are just coming stays with nobody", async () => {
+    const { url } = await openServer();
+    const ana = await RawClient.hello(url, "Ana");
+    await ana.join("t");
+    const ben = await RawClient.hello(url, "Ben");
+    await ben.join("t");
+    expect((await ben.next("people")).all).toHaveLength(2);
+    ana.socket.terminate();
+    await ben.find((frame) => frame.type === "people" && !!frame.leave?.includes("client-ana"));
+  });
+
   test("[W1] an agent that runs is among those who are here, once, until its last run ends", async () => {
     const planner = new PuppetAgent();
     const { url } = await openServer({ agents: { planner: { agent: planner.run, name: "Planner" } } });

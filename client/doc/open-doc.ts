@@ -27,7 +27,10 @@ export type DocOptions = {
 
 /** A thread's shared document in this client. */
 export interface ThreadDoc {
-  /** The document. Another one after {@link ThreadDoc.on | replaced}: the server has made it anew. */
+  /**
+   * The document. It may become another one, when the server has made it anew: so it, `state`, `draft` and `awareness`
+   * are to be read where they are needed, and anew when {@link ThreadDoc.subscribe} says that something has changed.
+   */
   readonly doc: Y.Doc;
   /** The agent's state, while that is an object: the root type `state`. */
   readonly state: Y.Map<unknown>;

@@ -1,6 +1,7 @@
 import type { Clock } from "../../shared/clock.ts";
 import type { ThreadKey } from "../store/store.ts";
 import { RoomAwareness } from "./awareness.ts";
+import { DocWriters } from "./doc-writers.ts";
 import { People } from "./people.ts";
 import { peopleTeller } from "./people-teller.ts";
 import type { Broadcast, Caller } from "./port.ts";
@@ -23,6 +24,7 @@ const SERVER = "";
 export class Audience {
   readonly people = new People();
   readonly awareness = new RoomAwareness();
+  readonly writers = new DocWriters();
   private readonly standIns = new StandIns(this.people, this.awareness);
   /** Connections that have told something since that was handed on. */
   private readonly tellers = new Set<string>();
@@ -70,6 +72,7 @@ export class Audience {
 
   /** Somebody has gone. @returns whether they were here */
   leave(connection: string): boolean {
+    this.writers.left(connection);
     if (this.awareness.size > 0)
       this.clock.after(GRACE_MS, () => {
         if (this.awareness.leave(connection)) this.tellSoon(SERVER);

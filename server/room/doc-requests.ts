@@ -51,6 +51,16 @@ export function takeUpdate(room: Room, request: Parameters<RoomsPort["docUpdate"
       return () => ({ kind: "missing", reason, vector: shared.document.vector() });
     }
     if (!verdict.ok) return () => refusal(verdict);
+    const { user, connection } = caller;
+    const { writers } = room.audience;
+    const taken = writers.taken(verdict.ids, user.id);
+    if (taken !== undefined)
+      return () =>
+        refused(
+          4409,
+          `Somebody else here writes under the client id ${taken}. Take a new one and connect again.`,
+        );
+    writers.wrote(verdict.ids, user.id, connection);
     if (!verdict.empty) shared.merge(turn, authorOf(caller), update, via, caller.connection);
     return saved;
   });

@@ -21,6 +21,8 @@ export class People {
   private readonly byConnection = new Map<string, Person>();
   private agents: readonly Person[] = [];
   private told = new Map<string, Person>();
+  /** Clients that newcomers were shown since the last change was told: whoever of them goes is missed. */
+  private readonly shown = new Set<string>();
   private toldCount = 0;
   /** Number of the last change that was told. */
   n = 0;
@@ -87,12 +89,21 @@ export class People {
     return [...new Map(people.map(({ user }) => [user.id, user])).values()];
   }
 
+  /** The same for somebody who comes now. */
+  show(): { all: Person[]; count?: number } {
+    const here = this.all();
+    for (const { client } of here.all) this.shown.add(client);
+    return here;
+  }
+
   /** @returns what changed since this was last called, or `null` */
   takeChange(): PeopleChange | null {
     const { all, count } = this.all();
     const now = new Map(all.map((person) => [person.client, person]));
     const join = [...now.values()].filter((person) => !this.told.has(person.client));
-    const leave = [...this.told.keys()].filter((client) => !now.has(client));
+    const known = new Set([...this.told.keys(), ...this.shown]);
+    const leave = [...known].filter((client) => !now.has(client));
+    this.shown.clear();
     const update = [...now.values()].filter((person) => {
       const before = this.told.get(person.client);
       return before !== undefined && before !== person;

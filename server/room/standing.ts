@@ -36,7 +36,7 @@ export function standAt(room: Room, cursor: Cursor | null, history: number, wind
   const { epoch, seq, mark, generation } = room.place;
   const place = { epoch, seq, mark, generation };
   const { people: here } = room.audience;
-  const people = { n: here.n, ...here.all() };
+  const people = { n: here.n, ...here.show() };
   const { timeline } = room;
   if (cursor && cursor.seq <= seq && window !== null) {
     const reaches = reachBelow(timeline, window, cursor.seq);
