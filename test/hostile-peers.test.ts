@@ -101,7 +101,8 @@ const HOSTILE = [
   ["an update that says it has 2^31 structs", () => [updateMessage(clientsOf(2 ** 31))], 4402],
   ["more items than can be taken in at once", () => [updateMessage(tooMany())], 4413],
   ["900 updates without the one before them", () => withoutTheFirst(900).map(updateMessage), 4402],
-  ["3,000 of them at once", () => withoutTheFirst(3_000).map(updateMessage), 4429],
+  // Too many that wait, or too many that build on what is not here: which it meets first is for the network to say.
+  ["3,000 of them at once", () => withoutTheFirst(3_000).map(updateMessage), [4402, 4429]],
   ["half a message", () => [updateMessage(v2()).subarray(0, 5)], 4402],
 ] as const;
 
@@ -115,7 +116,7 @@ describe.each([
     const eve = await open(url);
     eve.send(step1Message(NOTHING));
     for (const message of messages()) eve.send(message);
-    expect((await eve.closed).code).toBe(code);
+    expect([code].flat()).toContain((await eve.closed).code);
     await undisturbed(url, ana);
   });
 

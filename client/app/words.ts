@@ -212,6 +212,16 @@ export const words = {
     },
   },
 
+  branch: {
+    at: (place: number, count: number) => `${place} of ${count}`,
+    before: "The version before",
+    next: "The next version",
+    again: "Answer again",
+    edit: "Say it differently",
+    field: "What you say instead",
+    save: "Send instead",
+  },
+
   tools: {
     date: "A date",
     yours: "Whoever sits here picks it, because this window was asked. The others see that it is.",

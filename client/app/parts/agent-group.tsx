@@ -8,6 +8,7 @@ import { fullTime, timeOfDay } from "../when.ts";
 import { words } from "../words.ts";
 import { AgentMessage } from "./agent-message.tsx";
 import { AgentAvatar } from "./avatar.tsx";
+import { AnswerAgain, BranchSwitch } from "./branches.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import { RunRemark, RunTrouble, toneOf } from "./run-end.tsx";
 import { RunLine } from "./run-line.tsx";
@@ -126,11 +127,12 @@ const Foot = memo(function Foot(props: { group: Group; run: Run; end: TurnEnd; l
         <UndoRun runId={run.id} />
       </RunTrouble>
     );
-  if (!copy && tone === undefined && undo === "no") return null;
   return (
     <div className="foot">
       <RunRemark run={run} end={end} />
-      <UndoRun runId={run.id} />
+      <BranchSwitch turn={run.id} />
+      {undo !== "no" && <UndoRun runId={run.id} />}
+      {latest && end.outcome !== "interrupt" && <AnswerAgain runId={run.id} />}
       {copy}
     </div>
   );

@@ -1,5 +1,5 @@
 import { use, useState } from "react";
-import { type MessageView, useMessage } from "../../react/index.ts";
+import { type MessageView, useMessage, useThreadValue } from "../../react/index.ts";
 import { attachments, contentText } from "../content.ts";
 import type { Group } from "../conversation.ts";
 import { putBack } from "../drafts.ts";
@@ -11,6 +11,8 @@ import { fullTime, timeOfDay } from "../when.ts";
 import { words } from "../words.ts";
 import { AskButton } from "./ask-button.tsx";
 import { PersonAvatar } from "./avatar.tsx";
+import { BranchSwitch } from "./branches.tsx";
+import { EditText } from "./edit-text.tsx";
 import { PlainText } from "./plain-text.tsx";
 
 /** What one person wrote at one go. @param props.unanswered the message that an agent can be asked to answer */
@@ -35,11 +37,29 @@ export function PersonGroup({ group, unanswered }: { group: Group; unanswered: s
 }
 
 function Said({ id, ask }: { id: string; ask: boolean }) {
-  const { thread } = useThreadContext();
+  const { thread, me } = useThreadContext();
   const view = useMessage(thread, id);
+  const [edited, setEdited] = useState(false);
+  const isBusy = useThreadValue(thread, ({ runs, inputs }) => runs.length + inputs.length > 0);
   if (!view) return null;
   const { message, about } = view;
   const content = "content" in message ? message.content : "";
+  const { by, turn, pending } = about;
+  const isMine =
+    by.kind === "user" && by.id === me && !pending && !isNote(message) && typeof content === "string";
+  if (edited)
+    return (
+      <EditText
+        text={contentText(content)}
+        label={words.branch.field}
+        save={words.branch.save}
+        onDone={(text) => {
+          setEdited(false);
+          // A failure shows at the message.
+          if (text !== null) void thread.resend(id, text).catch(() => {});
+        }}
+      />
+    );
   return (
     <div className={about.pending ? `said said-${about.pending.state}` : "said"} data-message={id}>
       <div className="said-text">
@@ -56,6 +76,12 @@ function Said({ id, ask }: { id: string; ask: boolean }) {
           </span>
         )}
         {ask && <AskButton />}
+        {turn !== undefined && <BranchSwitch turn={turn} />}
+        {isMine && !isBusy && (
+          <button type="button" className="quiet said-edit" onClick={() => setEdited(true)}>
+            {words.branch.edit}
+          </button>
+        )}
       </div>
       {about.pending && (
         <PendingLine pending={about.pending} text={contentText(content)} note={isNote(message)} />

@@ -3,6 +3,7 @@ import { type InputInfo, type Thread, useThreadValue } from "../../react/index.t
 import { contentText } from "../content.ts";
 import { nameOf } from "../people.ts";
 import { words } from "../words.ts";
+import { EditText } from "./edit-text.tsx";
 
 /** So many are shown before one asks for the rest. */
 const SHOWN = 3;
@@ -30,8 +31,10 @@ export function Queue({ thread, me }: { thread: Thread; me: string }) {
         {shown.map((input, i) =>
           edited === input.inputId ? (
             <li key={input.inputId}>
-              <EditInput
-                input={input}
+              <EditText
+                text={wholeText(input)}
+                label={words.queue.field}
+                save={words.queue.save}
                 onDone={(text) => {
                   setEdited(null);
                   const [message] = input.messages;
@@ -75,44 +78,6 @@ export function Queue({ thread, me }: { thread: Thread; me: string }) {
         </span>
       )}
     </section>
-  );
-}
-
-/** The text of an input while it is changed. */
-function EditInput({ input, onDone }: { input: InputInfo; onDone: (text: string | null) => void }) {
-  const [text, setText] = useState(() => wholeText(input));
-  return (
-    <form
-      className="queue-edit"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (text.trim() !== "") onDone(text === wholeText(input) ? null : text);
-      }}
-    >
-      <textarea
-        aria-label={words.queue.field}
-        value={text}
-        rows={Math.min(6, text.split("\n").length)}
-        // biome-ignore lint/a11y/noAutofocus: it appears because somebody asked for it
-        autoFocus
-        onChange={(event) => setText(event.target.value)}
-        onKeyDown={(event) => {
-          if (event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing) {
-            event.preventDefault();
-            event.currentTarget.form?.requestSubmit();
-          }
-          if (event.key !== "Escape") return;
-          event.stopPropagation();
-          onDone(null);
-        }}
-      />
-      <button type="submit" className="quiet" disabled={text.trim() === ""}>
-        {words.queue.save}
-      </button>
-      <button type="button" className="quiet" onClick={() => onDone(null)}>
-        {words.queue.leave}
-      </button>
-    </form>
   );
 }
 

@@ -61,13 +61,16 @@ export function Shell({ name, other, join, onCode, ...me }: Props) {
     setSheet(false);
     // One that is still empty does as well, unless somebody else sits in it.
     const empty = threads.items.find(
-      ({ title, lastMessage, people, running }) =>
-        !title && !lastMessage && !running && people.every(({ id }) => id === client.user?.id),
+      ({ id, title, lastMessage, people, running }) =>
+        !(title || lastMessage || running) &&
+        people.every((each) => each.id === client.user?.id) &&
+        // Of the one that is shown more is known than the list says yet.
+        (id !== current || client.peek(id).messages.length === 0),
     );
     const id = empty?.id ?? newId();
     if (!empty) made.add(id);
     goTo(id);
-  }, [threads.items, client]);
+  }, [threads.items, client, current]);
 
   const actions = useMemo(() => {
     const step = (by: number) => {
