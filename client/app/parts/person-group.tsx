@@ -13,6 +13,7 @@ import { AskButton } from "./ask-button.tsx";
 import { PersonAvatar } from "./avatar.tsx";
 import { BranchSwitch } from "./branches.tsx";
 import { EditText } from "./edit-text.tsx";
+import { Icon } from "./icons.tsx";
 import { PlainText } from "./plain-text.tsx";
 
 /** What one person wrote at one go. @param props.unanswered the message that an agent can be asked to answer */
@@ -78,8 +79,14 @@ function Said({ id, ask }: { id: string; ask: boolean }) {
         {ask && <AskButton />}
         {turn !== undefined && <BranchSwitch turn={turn} />}
         {isMine && !isBusy && (
-          <button type="button" className="quiet said-edit" onClick={() => setEdited(true)}>
-            {words.branch.edit}
+          <button
+            type="button"
+            className="quiet said-edit"
+            aria-label={words.branch.edit}
+            title={words.branch.edit}
+            onClick={() => setEdited(true)}
+          >
+            <Icon name="pencil" size={14} />
           </button>
         )}
       </div>
