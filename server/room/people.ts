@@ -71,7 +71,8 @@ export class People {
   }
 
   /**
-   * Who is here, by client, behind them agents that work; the newest connection of a client counts. The first hundred are named.
+   * Who is here, by client, and behind them agents that work. The newest connection of a client counts; the first
+   * hundred clients are named.
    * @returns `count` where there are more
    */
   all(): { all: Person[]; count?: number } {
