@@ -1,5 +1,6 @@
-import type { Author, RejectCode, ToolInfo } from "../../shared/protocol/index.ts";
+import type { Author, ToolInfo } from "../../shared/protocol/index.ts";
 import type { Timeline } from "../../shared/timeline/index.ts";
+import type { Fault } from "./fault.ts";
 
 /** How long a claim stands without being renewed, ms. */
 export const LEASE_MS = 30_000;
@@ -9,10 +10,7 @@ export const FIRST_MS = 2_000;
 /** A client that executes calls, and whose it is: clients choose their ids themselves. */
 export type Executor = { client: string; by: Author };
 
-/** Why a claim, a release or a result does not count, in words for whoever made it. */
-export type ClaimFault = { code: RejectCode; message: string; details?: unknown };
-
-const GONE: ClaimFault = {
+const GONE: Fault = {
   code: "gone",
   message: "This call is over: it was answered, or given up with its run.",
 };
@@ -34,7 +32,7 @@ export function claim(
   mine: Executor,
   provides: (executor: Executor, tool: string) => boolean,
   now: number,
-): { n: number; until: number } | ClaimFault {
+): { n: number; until: number } | Fault {
   if (!call || call.status === "answered") return GONE;
   const { status, name, n = 0, until = 0 } = call;
   if (!provides(mine, name))
@@ -55,7 +53,7 @@ export function claim(
 }
 
 /** Whether a client holds the claim of that number. @returns why not, or `null` */
-export function faultOfHolder(call: ToolInfo | undefined, mine: Executor, n: number): ClaimFault | null {
+export function faultOfHolder(call: ToolInfo | undefined, mine: Executor, n: number): Fault | null {
   if (!call || call.status === "answered") return GONE;
   const holder = executorOf(call);
   if (call.status === "claimed" && holder && isSame(holder, mine) && call.n === n) return null;

@@ -1,5 +1,6 @@
-import type { Author, InterruptInfo, RejectCode, UpFrameOf } from "../../shared/protocol/index.ts";
+import type { Author, InterruptInfo, UpFrameOf } from "../../shared/protocol/index.ts";
 import type { Timeline } from "../../shared/timeline/index.ts";
+import type { Fault } from "./fault.ts";
 import { checkAgainst } from "./response-schema.ts";
 
 /** The answers of people to all that an agent asked, as its next run gets them. */
@@ -18,9 +19,6 @@ export type ResumeEntry = {
   payload?: unknown;
   metadata?: unknown;
 };
-
-/** Why an answer does not count, in words for whoever gave it. */
-export type AnswerFault = { code: RejectCode; message: string; details?: unknown };
 
 /** Interrupts that wait for an answer, on the branch that is shown. */
 export function openInterrupts({ interrupts, turns }: Timeline): InterruptInfo[] {
@@ -71,7 +69,7 @@ export function faultOfAnswer(
   interrupt: InterruptInfo | undefined,
   { status, payload }: Pick<UpFrameOf<"answer">, "status" | "payload">,
   now: number,
-): AnswerFault | { warning: string } | null {
+): Fault | { warning: string } | null {
   if (!interrupt)
     return {
       code: "not_found",

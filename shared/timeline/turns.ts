@@ -9,6 +9,8 @@ export type TurnNode = Turn & { parent: string | null; place: number };
  */
 export class TurnTree {
   private nodes = new Map<string, TurnNode>();
+  /** Ids of the turns that begin at the end of one, by its id, in the order they began. */
+  private below = new Map<string | null, string[]>();
   private path = new Set<string>();
   private changed = new Set<string>();
   head: string | null = null;
@@ -54,8 +56,7 @@ export class TurnTree {
   next(id: string | null): string[] {
     // A snapshot names those that it does not hold.
     const named = id === null ? this.roots : (this.nodes.get(id)?.next ?? []);
-    const known = [...this.nodes.values()].filter(({ parent }) => parent === id);
-    return [...new Set([...named, ...known.map((each) => each.id)])];
+    return [...new Set([...named, ...(this.below.get(id) ?? [])])];
   }
 
   /** The newest turn on the branch of a turn: the last that began below it, itself when none did. */
@@ -75,6 +76,7 @@ export class TurnTree {
   begin(turn: Turn): void {
     if (this.nodes.has(turn.id)) return;
     this.put({ ...turn, parent: this.head, place: this.nodes.size });
+    this.hang(turn.id, this.head);
     this.head = turn.id;
     this.path.add(turn.id);
     this.pathVersion += 1;
@@ -95,6 +97,7 @@ export class TurnTree {
   /** Takes a stored turn as it was; call in order of place, then {@link move} to the head. */
   restore(node: TurnNode): void {
     this.nodes.set(node.id, node);
+    this.hang(node.id, node.parent);
   }
 
   /** Takes earlier turns of the current path, in order; those that are here already stay as they are. */
@@ -115,6 +118,8 @@ export class TurnTree {
     });
     this.nodes = new Map([...nodes.map((node) => [node.id, node] as const), ...this.nodes]);
     this.nodes.set(root.id, { ...root, parent });
+    this.below = new Map();
+    for (const node of this.nodes.values()) this.hang(node.id, node.parent);
     this.findPath();
   }
 
@@ -123,6 +128,12 @@ export class TurnTree {
     const changed = [...this.changed].map((id) => this.nodes.get(id) as TurnNode);
     this.changed = new Set();
     return changed;
+  }
+
+  private hang(id: string, parent: string | null): void {
+    const siblings = this.below.get(parent);
+    if (siblings) siblings.push(id);
+    else this.below.set(parent, [id]);
   }
 
   private findPath(): void {
